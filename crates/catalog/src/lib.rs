@@ -1,0 +1,1 @@
+//! Finds slash commands, skills and agents, and expands an invocation to a prompt.

@@ -1,0 +1,1 @@
+//! One live connection: lines to frames, request and reply routing, cancel, shutdown.

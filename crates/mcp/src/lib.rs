@@ -1,0 +1,1 @@
+//! MCP in and out of the control channel, on rmcp.

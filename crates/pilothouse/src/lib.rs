@@ -1,0 +1,1 @@
+//! Drive Claude Code from Rust: launch, handshake, turns, approvals, hooks, tools.

@@ -1,0 +1,1 @@
+//! How stream-json looks: types, decode, encode, unknowns kept.

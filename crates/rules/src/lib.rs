@@ -1,0 +1,1 @@
+//! Pure permission engine: rules, shell commands, modes, and a decision with its reason.

@@ -1,0 +1,1 @@
+//! Finds, reads, layers and edits settings files, remembering where each value came from.

@@ -1,0 +1,1 @@
+//! Session transcripts on disk: list, read back, fork, rename, tag.

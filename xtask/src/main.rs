@@ -1,0 +1,3 @@
+//! `cargo xtask`: everything a contributor or CI runs.
+
+fn main() {}
