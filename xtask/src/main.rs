@@ -1,3 +1,45 @@
 //! `cargo xtask`: everything a contributor or CI runs.
 
-fn main() {}
+mod command;
+mod dag;
+mod fuzz;
+mod invariants;
+mod real;
+mod stages;
+mod suite;
+mod workspace;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+
+/// Everything a contributor or CI runs.
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+struct Arguments {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// Build, run every test, doctest and example, fuzz a little, and drive the real CLI
+    Test,
+    /// Check formatting, lints and documentation, then do all of `test`
+    Ci,
+    /// Check the crates' edges and invariants against ARCHITECTURE.md
+    Dag,
+    /// Fuzz every target, or the ones named
+    Fuzz(fuzz::Options),
+    /// Install the real CLI under target/ and run its suite
+    Real(real::Options),
+}
+
+fn main() -> Result<()> {
+    match Arguments::parse().task {
+        Task::Test => suite::test(),
+        Task::Ci => suite::ci(),
+        Task::Dag => dag::check(),
+        Task::Fuzz(options) => fuzz::run(&options),
+        Task::Real(options) => real::run(&options),
+    }
+}

@@ -1,0 +1,150 @@
+//! The real CLI: installed under `target/` from its npm package, and driven by the SDK's suite where no network is.
+
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use anyhow::{Result, bail};
+use clap::Args;
+
+use crate::command::{self, command, exists, output};
+use crate::stages::{Skip, say};
+use crate::workspace::{in_ci, target};
+
+const PACKAGE: &str = "@anthropic-ai/claude-agent-sdk-linux-x64";
+const PACKAGE_VERSION: &str = "0.3.325";
+const CLI_VERSION: &str = "2.1.325";
+
+/// Variables that cargo and the tests need; nothing else reaches the suite, so nothing else can reach the CLI.
+const KEPT_VARIABLES: &[&str] = &[
+    "PATH",
+    "HOME",
+    "CARGO_HOME",
+    "RUSTUP_HOME",
+    "RUSTUP_TOOLCHAIN",
+    "CARGO_TARGET_DIR",
+    "TMPDIR",
+    "TERM",
+    "RUST_BACKTRACE",
+];
+
+/// What to do with the real CLI.
+#[derive(Args)]
+pub(crate) struct Options {
+    /// Run only the tests whose names contain one of these
+    filters: Vec<String>,
+    /// Only install it, and print where it is
+    #[arg(long)]
+    install: bool,
+}
+
+/// `cargo xtask real`.
+pub(crate) fn run(options: &Options) -> Result<()> {
+    let (namespace, cli) = prepare()?;
+    if options.install {
+        say(&cli.display().to_string());
+        return Ok(());
+    }
+    suite_with(&namespace, &cli, &options.filters)
+}
+
+/// The whole suite.
+pub(crate) fn suite() -> Result<()> {
+    let (namespace, cli) = prepare()?;
+    suite_with(&namespace, &cli, &[])
+}
+
+fn prepare() -> Result<(Namespace, PathBuf)> {
+    let namespace = Namespace::find()?;
+    let cli = install()?;
+    check_version(&namespace, &cli)?;
+    Ok((namespace, cli))
+}
+
+fn suite_with(namespace: &Namespace, cli: &PathBuf, filters: &[String]) -> Result<()> {
+    // The whole workspace is named although one binary runs: another choice of packages would unify features
+    // differently, and build everything again.
+    let selection = ["--release", "--workspace", "--test", "real", "--offline"];
+    let mut suite = namespace.enter(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    if exists("cargo-nextest") {
+        suite.args(["nextest", "run", "--profile", "real"]).args(selection).args(filters);
+    } else {
+        suite.arg("test").args(selection).args(["--", "--test-threads=2"]).args(filters);
+    }
+    suite.env("PILOTHOUSE_REAL_CLI", cli);
+    command::run(&mut suite)
+}
+
+/// Installs the package unless it is there: one pinned copy, nothing outside `target/`.
+fn install() -> Result<PathBuf> {
+    let prefix = target("real-cli");
+    let package = prefix.join("node_modules").join(PACKAGE);
+    let manifest = std::fs::read(package.join("package.json")).unwrap_or_default();
+    let manifest: serde_json::Value = serde_json::from_slice(&manifest).unwrap_or_default();
+    if manifest["version"] != PACKAGE_VERSION {
+        if !cfg!(all(target_os = "linux", target_arch = "x86_64")) {
+            return Err(Skip("the pinned package of the real CLI is for Linux on x86-64".into()).into());
+        }
+        if !exists("npm") {
+            return Err(Skip("npm is needed to install the real CLI".into()).into());
+        }
+        std::fs::create_dir_all(&prefix)?;
+        let mut npm = command("npm");
+        npm.args(["install", "--no-save", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix"]);
+        command::run(npm.arg(&prefix).arg(format!("{PACKAGE}@{PACKAGE_VERSION}")))?;
+    }
+    Ok(package.join("claude"))
+}
+
+fn check_version(namespace: &Namespace, cli: &PathBuf) -> Result<()> {
+    let home = target("real-cli/home");
+    std::fs::create_dir_all(&home)?;
+    let mut asked = namespace.enter(cli);
+    asked.arg("-v").env("HOME", &home).env("CLAUDE_CONFIG_DIR", home.join(".claude"));
+    asked.env("DISABLE_AUTOUPDATER", "1").env("DISABLE_TELEMETRY", "1");
+    let version = output(&mut asked)?;
+    if !version.starts_with(CLI_VERSION) {
+        bail!("{} says it is `{}`, not {CLI_VERSION}", cli.display(), version.trim());
+    }
+    say(&format!("real CLI {}", version.trim()));
+    Ok(())
+}
+
+/// A way to start programs in a network namespace that has loopback and nothing else.
+struct Namespace {
+    unshare: &'static [&'static str],
+}
+
+impl Namespace {
+    /// As root directly, else through a user namespace where the kernel lets anyone make one.
+    fn find() -> Result<Namespace> {
+        if !exists("ip") && in_ci() {
+            command::run(command("apt-get").arg("update"))?;
+            command::run(command("apt-get").args(["install", "-y", "iproute2"]))?;
+        }
+        if !exists("unshare") || !exists("ip") {
+            return Err(Skip("`unshare` (util-linux) and `ip` (iproute2) are needed".into()).into());
+        }
+        let ways: [&[&str]; 2] = [&["--net"], &["--map-root-user", "--net"]];
+        for unshare in ways {
+            let namespace = Namespace { unshare };
+            let tried = namespace.enter("true").stderr(Stdio::null()).status();
+            if tried.is_ok_and(|status| status.success()) {
+                return Ok(namespace);
+            }
+        }
+        Err(Skip("a network namespace with loopback only needs root, or user namespaces".into()).into())
+    }
+
+    /// A command for `program` in there, with a clean environment.
+    fn enter(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
+        let mut entered = command("unshare");
+        entered.args(self.unshare).args(["sh", "-c", "ip link set lo up && exec \"$0\" \"$@\""]).arg(program);
+        entered.env_clear();
+        for name in KEPT_VARIABLES {
+            if let Some(value) = std::env::var_os(name) {
+                entered.env(name, value);
+            }
+        }
+        entered
+    }
+}

@@ -1,0 +1,53 @@
+//! Which stages `test` and `ci` have.
+
+use anyhow::Result;
+
+use crate::command::{cargo, exists, run};
+use crate::stages::{Stages, say};
+use crate::{dag, fuzz, real};
+
+/// Seconds per fuzz target in a test run; finding something takes longer, this shows that nothing obvious broke.
+const FUZZ_SMOKE_SECONDS: u64 = 30;
+
+/// `cargo xtask test`.
+pub(crate) fn test() -> Result<()> {
+    let mut stages = Stages::default();
+    test_stages(&mut stages);
+    stages.finish()
+}
+
+/// `cargo xtask ci`.
+pub(crate) fn ci() -> Result<()> {
+    let mut stages = Stages::default();
+    stages.run("format", || run(&mut cargo(&["fmt", "--all", "--check"])));
+    stages.run("lints", || {
+        let lints = ["--", "-D", "warnings"];
+        run(cargo(&["clippy", "--release", "--workspace", "--all-targets"]).args(lints))
+    });
+    stages.run("documentation", || {
+        run(cargo(&["doc", "--release", "--workspace", "--no-deps"]).env("RUSTDOCFLAGS", "-D warnings"))
+    });
+    test_stages(&mut stages);
+    stages.finish()
+}
+
+fn test_stages(stages: &mut Stages) {
+    stages.run("crate edges", dag::check);
+    // One optimised build serves the tests, the examples and the real CLI's suite.
+    if !stages.run("build", || run(&mut cargo(&["build", "--release", "--workspace", "--all-targets"]))) {
+        say("nothing was built, so nothing can be tested");
+        return;
+    }
+    stages.run("tests", tests);
+    stages.run("doctests", || run(&mut cargo(&["test", "--release", "--workspace", "--doc"])));
+    stages.run("fuzz smoke", || fuzz::all_for(FUZZ_SMOKE_SECONDS));
+    stages.run("real CLI", real::suite);
+}
+
+fn tests() -> Result<()> {
+    if exists("cargo-nextest") {
+        return run(&mut cargo(&["nextest", "run", "--release", "--workspace", "--profile", "ci"]));
+    }
+    say("cargo-nextest is not installed: running cargo test instead");
+    run(&mut cargo(&["test", "--release", "--workspace", "--lib", "--bins", "--tests", "--no-fail-fast"]))
+}
