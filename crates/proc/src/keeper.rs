@@ -1,0 +1,190 @@
+//! The task that looks after one child: drains its stderr, notices its end, collects it.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::process::Child as Leader;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use tokio::net::unix::pipe;
+use tokio::sync::watch;
+
+use crate::child::Child;
+use crate::exit::{Exit, ExitWatch};
+use crate::group::Group;
+use crate::spawn::StderrLines;
+use crate::tail::Tail;
+use crate::{group, launcher};
+
+/// The most that is read from stderr after the child has exited. Its own words fit in the pipe; only a stray
+/// descendant could write more, and that must not delay the report.
+const LAST_WORDS: usize = 1 << 20;
+
+/// The most that is read from stderr in one go while the child runs, so that a flood leaves room for other tasks.
+const BURST: usize = 256 * 1024;
+
+/// The longest line handed to the stderr callback in one piece.
+const MAX_LINE: usize = 64 * 1024;
+
+/// Takes over a started child.
+pub(crate) fn keep(mut leader: Leader, lines: Option<StderrLines>) -> io::Result<Child> {
+    let process = leader.id();
+    match Pipes::take(&mut leader) {
+        Ok(pipes) => {
+            let group = Arc::new(Group::new(process));
+            let tail = Arc::new(Mutex::new(Tail::default()));
+            let (exited, exit) = watch::channel(None);
+            let keeper = Keeper {
+                leader: Some(leader),
+                group: group.clone(),
+                stderr: pipes.stderr,
+                reader: StderrReader::new(tail.clone(), lines),
+                exited,
+            };
+            tokio::spawn(keeper.run(pipes.watch));
+            Ok(Child { stdin: pipes.stdin, stdout: pipes.stdout, group, tail, exit, started: Instant::now() })
+        }
+        Err(error) => {
+            group::kill_unreaped(process);
+            launcher::reap_later(leader);
+            Err(error)
+        }
+    }
+}
+
+struct Pipes {
+    stdin: Option<pipe::Sender>,
+    stdout: Option<pipe::Receiver>,
+    stderr: Option<pipe::Receiver>,
+    watch: ExitWatch,
+}
+
+impl Pipes {
+    fn take(leader: &mut Leader) -> io::Result<Self> {
+        let receiver = |end: OwnedFd| pipe::Receiver::from_owned_fd(end);
+        Ok(Self {
+            watch: ExitWatch::new(leader.id())?,
+            stdin: leader.stdin.take().map(|end| pipe::Sender::from_owned_fd(end.into())).transpose()?,
+            stdout: leader.stdout.take().map(|end| receiver(end.into())).transpose()?,
+            stderr: leader.stderr.take().map(|end| receiver(end.into())).transpose()?,
+        })
+    }
+}
+
+struct Keeper {
+    /// Present until collected.
+    leader: Option<Leader>,
+    group: Arc<Group>,
+    stderr: Option<pipe::Receiver>,
+    reader: StderrReader,
+    exited: watch::Sender<Option<Exit>>,
+}
+
+impl Keeper {
+    async fn run(mut self, mut watch: ExitWatch) {
+        loop {
+            let Some(stderr) = &self.stderr else {
+                watch.exited().await;
+                break;
+            };
+            // Both arms only wait for readiness, so losing the race loses nothing.
+            tokio::select! {
+                () = watch.exited() => break,
+                ready = stderr.readable() => {
+                    if ready.is_err() || self.reader.read(|chunk| stderr.try_read(chunk), BURST).is_closed() {
+                        self.stderr = None;
+                    }
+                }
+            }
+        }
+        let status = self.leader.as_mut().map(|leader| self.group.reap(leader));
+        self.leader = None;
+        if let Some(stderr) = &self.stderr {
+            // The runtime's idea of readiness may lag behind the exit, so this asks the system itself.
+            let ask = |chunk: &mut [u8]| Ok(rustix::io::read(stderr, chunk)?);
+            self.reader.read(ask, LAST_WORDS);
+        }
+        self.reader.finish();
+        let status = status.and_then(Result::ok);
+        self.exited.send_replace(Some(Exit { status }));
+    }
+}
+
+impl Drop for Keeper {
+    /// The runtime went away first: end the group now, and let the launcher thread collect the leader.
+    fn drop(&mut self) {
+        if let Some(leader) = self.leader.take() {
+            self.group.kill();
+            launcher::reap_later(leader);
+        }
+    }
+}
+
+struct StderrReader {
+    tail: Arc<Mutex<Tail>>,
+    lines: Option<StderrLines>,
+    partial: Vec<u8>,
+}
+
+enum Read {
+    Open,
+    Closed,
+}
+
+impl Read {
+    fn is_closed(&self) -> bool {
+        matches!(self, Self::Closed)
+    }
+}
+
+impl StderrReader {
+    fn new(tail: Arc<Mutex<Tail>>, lines: Option<StderrLines>) -> Self {
+        Self { tail, lines, partial: Vec::new() }
+    }
+
+    /// Reads what is there, up to `limit`.
+    fn read(&mut self, ask: impl Fn(&mut [u8]) -> io::Result<usize>, limit: usize) -> Read {
+        let mut chunk = [0; 4096];
+        let mut total = 0;
+        while total < limit {
+            match ask(&mut chunk) {
+                Ok(0) => return Read::Closed,
+                Ok(read) => {
+                    total += read;
+                    self.take(chunk.get(..read).unwrap_or_default());
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Read::Open,
+                Err(_) => return Read::Closed,
+            }
+        }
+        Read::Open
+    }
+
+    fn take(&mut self, bytes: &[u8]) {
+        self.tail.lock().unwrap_or_else(PoisonError::into_inner).push(bytes);
+        let Some(lines) = &mut self.lines else {
+            return;
+        };
+        for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
+            self.partial.extend_from_slice(piece);
+            if piece.ends_with(b"\n") || self.partial.len() >= MAX_LINE {
+                emit(lines, &mut self.partial);
+            }
+        }
+    }
+
+    fn finish(&mut self) {
+        if let Some(lines) = &mut self.lines
+            && !self.partial.is_empty()
+        {
+            emit(lines, &mut self.partial);
+        }
+    }
+}
+
+fn emit(lines: &mut StderrLines, partial: &mut Vec<u8>) {
+    let line = partial.strip_suffix(b"\n").unwrap_or(partial);
+    lines(&String::from_utf8_lossy(line));
+    partial.clear();
+}

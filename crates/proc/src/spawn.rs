@@ -1,0 +1,174 @@
+use std::ffi::{OsStr, OsString};
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::child::Child;
+use crate::error::{self, SpawnError};
+use crate::{keeper, launcher};
+
+/// Receives each line a child writes to stderr, without its newline.
+pub type StderrLines = Box<dyn FnMut(&str) + Send>;
+
+/// What to start, and how: the builder of a [`Child`].
+///
+/// Stdin and stdout are pipes unless changed; stderr is always drained, and its last 64 KiB are kept.
+pub struct Spawn {
+    program: OsString,
+    args: Vec<OsString>,
+    clear_env: bool,
+    env: Vec<(OsString, Option<OsString>)>,
+    cwd: Option<PathBuf>,
+    stdin: Input,
+    stderr_lines: Option<StderrLines>,
+}
+
+enum Input {
+    Pipe,
+    Null,
+}
+
+impl Spawn {
+    /// A child that runs `program`: a path, or a name that is looked up in `PATH`.
+    pub fn new(program: impl AsRef<OsStr>) -> Self {
+        Self {
+            program: program.as_ref().to_owned(),
+            args: Vec::new(),
+            clear_env: false,
+            env: Vec::new(),
+            cwd: None,
+            stdin: Input::Pipe,
+            stderr_lines: None,
+        }
+    }
+
+    /// Adds one argument.
+    pub fn arg(mut self, arg: impl AsRef<OsStr>) -> Self {
+        self.args.push(arg.as_ref().to_owned());
+        self
+    }
+
+    /// Adds several arguments.
+    pub fn args(mut self, args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Self {
+        self.args.extend(args.into_iter().map(|arg| arg.as_ref().to_owned()));
+        self
+    }
+
+    /// Sets one environment variable.
+    pub fn env(mut self, name: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> Self {
+        let value = Some(value.as_ref().to_owned());
+        self.env.push((name.as_ref().to_owned(), value));
+        self
+    }
+
+    /// Takes one environment variable away.
+    pub fn env_remove(mut self, name: impl AsRef<OsStr>) -> Self {
+        self.env.push((name.as_ref().to_owned(), None));
+        self
+    }
+
+    /// Starts from an empty environment; forgets every edit made so far.
+    pub fn env_clear(mut self) -> Self {
+        self.clear_env = true;
+        self.env.clear();
+        self
+    }
+
+    /// Runs the child in this directory.
+    pub fn cwd(mut self, cwd: impl Into<PathBuf>) -> Self {
+        self.cwd = Some(cwd.into());
+        self
+    }
+
+    /// Gives the child `/dev/null` as stdin instead of a pipe.
+    pub fn no_stdin(mut self) -> Self {
+        self.stdin = Input::Null;
+        self
+    }
+
+    /// Hands each line of stderr to `lines`, besides keeping the tail. It runs on the task that drains the pipe, so
+    /// it must not block.
+    pub fn on_stderr(mut self, lines: StderrLines) -> Self {
+        self.stderr_lines = Some(lines);
+        self
+    }
+
+    /// The program as it was given.
+    pub fn program(&self) -> &OsStr {
+        &self.program
+    }
+
+    /// The arguments in order, without the program.
+    pub fn get_args(&self) -> &[OsString] {
+        &self.args
+    }
+
+    /// The edits of the environment in order; `None` takes a variable away.
+    pub fn get_env(&self) -> &[(OsString, Option<OsString>)] {
+        &self.env
+    }
+
+    /// The directory the child will run in, when it was set.
+    pub fn get_cwd(&self) -> Option<&Path> {
+        self.cwd.as_deref()
+    }
+
+    /// Starts the child. Needs a tokio runtime with I/O and time enabled.
+    ///
+    /// # Errors
+    /// [`SpawnError`] says what is wrong with the program or the directory, and what to do about it.
+    pub async fn start(mut self) -> Result<Child, SpawnError> {
+        let lines = self.stderr_lines.take();
+        let launched = launcher::launch(self.command()).await;
+        let started = launched.and_then(|leader| keeper::keep(leader, lines));
+        started
+            .map_err(|cause| error::diagnose(cause, &self.program, self.cwd.as_deref(), self.search_path()))
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "this is the one place that starts processes")]
+    fn command(&self) -> Command {
+        let mut command = Command::new(&self.program);
+        command.args(&self.args);
+        if self.clear_env {
+            command.env_clear();
+        }
+        for (name, value) in &self.env {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+        if let Some(cwd) = &self.cwd {
+            command.current_dir(cwd);
+        }
+        command.stdin(match self.stdin {
+            Input::Pipe => Stdio::piped(),
+            Input::Null => Stdio::null(),
+        });
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    /// Where a bare program name was looked up: the child's own `PATH` when it was edited, else ours.
+    fn search_path(&self) -> Option<OsString> {
+        let edited = self.env.iter().rev().find(|(name, _)| name == "PATH");
+        match edited {
+            Some((_, value)) => value.clone(),
+            None => std::env::var_os("PATH"),
+        }
+    }
+}
+
+impl fmt::Debug for Spawn {
+    /// Names of variables only: their values may be secrets.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<_> = self.env.iter().map(|(name, _)| name).collect();
+        f.debug_struct("Spawn")
+            .field("program", &self.program)
+            .field("args", &self.args)
+            .field("clear_env", &self.clear_env)
+            .field("env", &names)
+            .field("cwd", &self.cwd)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,106 @@
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use pilothouse_proc::{Ladder, Step};
+
+use crate::marker::Marker;
+
+fn quick() -> Ladder {
+    Ladder {
+        after_end_of_input: Duration::from_millis(300),
+        after_term: Duration::from_millis(300),
+        after_kill: Duration::from_secs(5),
+    }
+}
+
+#[tokio::test]
+async fn the_ladder_stops_at_the_first_step_that_helps() {
+    let cases = [
+        ("read x; exit 4", Step::EndOfInput, Some(4)),
+        ("trap 'exit 5' TERM; while :; do sleep 0.05; done", Step::Term, Some(5)),
+        ("trap '' TERM; sleep 1000 & while :; do sleep 1; done", Step::Kill, None),
+        ("setsid sleep 1000 & trap '' TERM; while :; do sleep 1; done", Step::Kill, None),
+    ];
+    for (script, step, code) in cases {
+        let marker = Marker::new("ladder");
+        let mut child = marker.shell(script).start().await.unwrap();
+        let begun = Instant::now();
+        // Give the shell time to set its traps.
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        let report = child.close(quick()).await;
+        assert_eq!(report.step, step, "{script}");
+        assert_eq!(report.exit.unwrap().code(), code, "{script}");
+        assert!(begun.elapsed() < Duration::from_secs(3), "{script}");
+        marker.wait_for(0);
+        assert_eq!(child.close(quick()).await.step, Step::AlreadyExited);
+    }
+}
+
+#[tokio::test]
+async fn what_a_leader_leaves_in_its_group_goes_with_it() {
+    let marker = Marker::new("leftover");
+    let child = marker.shell("trap '' TERM; sleep 1000 & exit 0").start().await.unwrap();
+    assert_eq!(child.exited().await.code(), Some(0));
+    marker.wait_for(0);
+}
+
+#[tokio::test]
+async fn dropping_a_child_kills_its_group() {
+    let marker = Marker::new("drop");
+    let child = marker.shell("trap '' TERM; sleep 1000 & sleep 1000").start().await.unwrap();
+    marker.wait_for(3);
+    drop(child);
+    marker.wait_for(0);
+}
+
+#[test]
+fn a_runtime_that_ends_takes_its_children_along() {
+    let marker = Marker::new("runtime");
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let child = runtime.block_on(marker.shell("sleep 1000 & sleep 1000").start()).unwrap();
+    let pid = child.pid();
+    std::mem::forget(child);
+    drop(runtime);
+    marker.wait_for(0);
+    // Not even a zombie is left.
+    let begun = Instant::now();
+    while std::path::Path::new(&format!("/proc/{pid}")).exists() {
+        assert!(begun.elapsed() < Duration::from_secs(5));
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+#[tokio::test]
+async fn a_flood_on_stderr_is_drained_and_its_end_kept() {
+    let marker = Marker::new("flood");
+    let script = "head -c 2000000 /dev/zero | tr '\\0' e >&2; echo last words >&2; exit 7";
+    let child = marker.shell(script).start().await.unwrap();
+    assert_eq!(child.exited().await.code(), Some(7));
+    let tail = child.stderr_tail();
+    assert!(tail.ends_with("eeelast words\n"));
+    assert!(tail.len() > 60_000 && tail.len() <= 64 * 1024);
+}
+
+#[tokio::test]
+async fn stderr_lines_are_handed_out() {
+    let marker = Marker::new("lines");
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let sink = seen.clone();
+    let spawn = marker.shell("printf 'one\\ntwo\\nthree' >&2");
+    let child = spawn
+        .on_stderr(Box::new(move |line| sink.lock().unwrap().push(line.to_owned())))
+        .start()
+        .await
+        .unwrap();
+    child.exited().await;
+    assert_eq!(*seen.lock().unwrap(), ["one", "two", "three"]);
+}
+
+#[tokio::test]
+async fn a_signal_shows_in_the_exit() {
+    let marker = Marker::new("signal");
+    let child = marker.shell("kill -9 $$").start().await.unwrap();
+    let exit = child.exited().await;
+    assert_eq!(exit.code(), None);
+    assert!(exit.to_string().contains("SIGKILL"), "{exit}");
+}

@@ -1,0 +1,90 @@
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use pilothouse_proc::{Limits, Spawn, SpawnError};
+
+use crate::marker::Marker;
+
+fn file(name: &str, content: &str, mode: u32) -> (tempfile::TempDir, std::path::PathBuf) {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join(name);
+    fs::write(&path, content).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+    (dir, path)
+}
+
+#[tokio::test]
+async fn each_bad_start_says_what_to_do() {
+    let (_a, plain) = file("plain", "#!/bin/sh\n", 0o644);
+    let (_b, odd) = file("odd", "#!/no/such/interpreter\n", 0o755);
+    let dir = tempfile::tempdir().unwrap();
+    let cases = [
+        (Spawn::new("/no/such/program"), "was not found; install it"),
+        (Spawn::new("no-such-program-here"), "was not found; install it"),
+        (Spawn::new("sh").env("PATH", "/nowhere"), "was not found; install it"),
+        (Spawn::new(dir.path()), "is a directory; give the path"),
+        (Spawn::new(&plain), "is not executable; make it so with `chmod +x"),
+        (Spawn::new(&odd), "cannot be run on this machine; check its first line"),
+        (Spawn::new("sh").cwd("/no/such/dir"), "the working directory `/no/such/dir` does not exist"),
+        (Spawn::new("sh").cwd(&plain), "does not exist or is not a directory; create it"),
+        (Spawn::new("sh").arg("a\0b"), "holds a NUL byte; remove it"),
+        (Spawn::new("sh").arg("x".repeat(4 << 20)), "too long for the system; pass large values"),
+    ];
+    for (spawn, expected) in cases {
+        let shown = format!("{spawn:?}").chars().take(200).collect::<String>();
+        let error = spawn.start().await.expect_err(&shown).to_string();
+        assert!(error.contains(expected), "{shown}: {error}");
+    }
+}
+
+#[tokio::test]
+async fn environment_and_directory_reach_the_child() {
+    let dir = tempfile::tempdir().unwrap();
+    let spawn = Spawn::new("/bin/sh")
+        .args(["-c", "pwd; echo $KEPT ${GONE-gone} ${HOME-none}"])
+        .env_clear()
+        .env("KEPT", "kept")
+        .env("GONE", "here")
+        .env_remove("GONE")
+        .cwd(dir.path());
+    let done = spawn.run(b"", Limits::default()).await.unwrap();
+    let wanted = format!("{}\nkept gone none\n", dir.path().canonicalize().unwrap().display());
+    assert_eq!(String::from_utf8(done.stdout).unwrap(), wanted);
+}
+
+#[tokio::test]
+async fn a_child_leads_its_own_group() {
+    let marker = Marker::new("group");
+    let child = marker.shell("sleep 1000").start().await.unwrap();
+    let stat = fs::read_to_string(format!("/proc/{}/stat", child.pid())).unwrap();
+    let group = stat.rsplit_once(')').unwrap().1.split_whitespace().nth(2).unwrap().to_owned();
+    assert_eq!(group, child.pid().to_string());
+}
+
+#[tokio::test]
+async fn debug_output_hides_values_of_variables() {
+    let spawn = Spawn::new("x").env("SOME_KEY", "secret-value");
+    let shown = format!("{spawn:?}");
+    assert!(shown.contains("SOME_KEY") && !shown.contains("secret-value"));
+}
+
+/// The thread that asked for the child ends; the child must not.
+#[test]
+fn a_child_outlives_the_thread_that_asked_for_it() {
+    let marker = Marker::new("thread");
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let child = std::thread::scope(|scope| {
+        let start = || runtime.block_on(marker.shell("exec sleep 1000").start());
+        scope.spawn(start).join().unwrap().unwrap()
+    });
+    std::thread::sleep(std::time::Duration::from_millis(100));
+    assert_eq!(marker.alive(), [child.pid()]);
+    drop(child);
+    marker.wait_for(0);
+}
+
+#[test]
+fn errors_are_typed() {
+    let error = Spawn::new("/no/such/program").run_blocking(b"", Limits::default());
+    assert!(matches!(error, Err(SpawnError::NotFound { .. })));
+}
