@@ -63,13 +63,9 @@ pub(crate) fn bench(options: &Options) -> Result<()> {
     say(&tables);
     if options.write {
         let path = workspace::root().join(DOCUMENT);
-        std::fs::write(&path, document::document(&tables, repetitions)).with_context(|| format!("cannot write {}", path.display()))?;
+        std::fs::write(&path, document::document(&tables, repetitions))
+            .with_context(|| format!("cannot write {}", path.display()))?;
         say(&format!("wrote {DOCUMENT}"));
     }
     report.verdict()
-}
-
-/// The stage of `cargo xtask ci`: nothing is ten times slower than it may be.
-pub(crate) fn check() -> Result<()> {
-    bench(&Options { check: true, ..Options::default() })
 }

@@ -1,5 +1,6 @@
 //! `cargo xtask`: everything a contributor or CI runs.
 
+mod bench;
 mod command;
 mod dag;
 mod fuzz;
@@ -26,6 +27,8 @@ enum Task {
     Test,
     /// Check formatting, lints and documentation, then do all of `test`
     Ci,
+    /// Measure the SDK against the floors and, when asked, its peers
+    Bench(bench::Options),
     /// Check the crates' edges and invariants against ARCHITECTURE.md
     Dag,
     /// Fuzz every target, or the ones named
@@ -38,6 +41,7 @@ fn main() -> Result<()> {
     match Arguments::parse().task {
         Task::Test => suite::test(),
         Task::Ci => suite::ci(),
+        Task::Bench(options) => bench::bench(&options),
         Task::Dag => dag::check(),
         Task::Fuzz(options) => fuzz::run(&options),
         Task::Real(options) => real::run(&options),

@@ -114,7 +114,11 @@ impl Figures {
             ("messages", self.host["msgs"].as_f64())
         };
         let arrived = arrived.unwrap_or(0.0) as u64;
-        if arrived == self.messages { Ok(self) } else { Err(format!("{arrived} of {} {kind}", self.messages)) }
+        if arrived == self.messages {
+            Ok(self)
+        } else {
+            Err(format!("{arrived} of {} {kind}", self.messages))
+        }
     }
 }
 

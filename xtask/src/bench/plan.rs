@@ -26,6 +26,7 @@ pub(crate) enum Pace {
 }
 
 /// One thing that the fake CLI does, and what is read off it.
+#[derive(Clone)]
 pub(crate) struct Workload {
     pub(crate) name: &'static str,
     pub(crate) about: &'static str,
@@ -69,39 +70,7 @@ pub(crate) enum Bound {
     None,
 }
 
-pub(crate) fn ours(built: &Built) -> Contender {
-    let command = vec![built.program("drv-pilothouse")];
-    Contender { name: OURS.into(), command, env: Vec::new(), pace: Pace::Full }
-}
-
-pub(crate) fn floor(built: &Built, parse: &str) -> Contender {
-    let command = vec![built.program("drv-floor")];
-    Contender {
-        name: format!("floor-{parse}"),
-        command,
-        env: vec![("BENCH_PARSE", parse.to_owned())],
-        pace: Pace::Full,
-    }
-}
-
-/// All workloads, or the chosen ones; in a short run with a tenth of the messages.
-pub(crate) fn workloads(short: bool, only: &[String]) -> Vec<Workload> {
-    let mut workloads = all();
-    workloads.retain(|workload| only.is_empty() || only.iter().any(|name| name == workload.name));
-    if short {
-        for workload in &mut workloads {
-            workload.n = workload.n.div_ceil(10);
-            workload.turns = workload.turns.div_ceil(10);
-        }
-    }
-    workloads
-}
-
-const fn row(metric: Metric, bound: Bound) -> Row {
-    Row { metric, bound }
-}
-
-fn all() -> Vec<Workload> {
+const ALL: &[Workload] = {
     use Bound::{Floor, Plain};
     use Metric::*;
     const BASIC: Workload = Workload {
@@ -115,7 +84,7 @@ fn all() -> Vec<Workload> {
         one_core: false,
         rows: &[],
     };
-    vec![
+    &[
         Workload {
             name: "deltas",
             about: "text deltas of 231 bytes, 64 KiB per write",
@@ -220,6 +189,38 @@ fn all() -> Vec<Workload> {
             ..BASIC
         },
     ]
+};
+
+const fn row(metric: Metric, bound: Bound) -> Row {
+    Row { metric, bound }
+}
+
+pub(crate) fn ours(built: &Built) -> Contender {
+    let command = vec![built.program("drv-pilothouse")];
+    Contender { name: OURS.into(), command, env: Vec::new(), pace: Pace::Full }
+}
+
+pub(crate) fn floor(built: &Built, parse: &str) -> Contender {
+    let command = vec![built.program("drv-floor")];
+    Contender {
+        name: format!("floor-{parse}"),
+        command,
+        env: vec![("BENCH_PARSE", parse.to_owned())],
+        pace: Pace::Full,
+    }
+}
+
+/// All workloads, or the chosen ones; in a short run with a tenth of the messages.
+pub(crate) fn workloads(short: bool, only: &[String]) -> Vec<Workload> {
+    let mut workloads = ALL.to_vec();
+    workloads.retain(|workload| only.is_empty() || only.iter().any(|name| name == workload.name));
+    if short {
+        for workload in &mut workloads {
+            workload.n = workload.n.div_ceil(10);
+            workload.turns = workload.turns.div_ceil(10);
+        }
+    }
+    workloads
 }
 
 impl Workload {
@@ -234,7 +235,8 @@ impl Workload {
 
     /// How often the driver starts a session.
     pub(crate) fn sessions(&self) -> u64 {
-        let of = |name| self.env.iter().find(|(key, _)| *key == name).and_then(|(_, value)| value.parse().ok());
+        let of =
+            |name| self.env.iter().find(|(key, _)| *key == name).and_then(|(_, value)| value.parse().ok());
         of("BENCH_K").or_else(|| of("BENCH_SHOTS")).unwrap_or(1)
     }
 

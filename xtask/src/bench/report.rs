@@ -18,13 +18,20 @@ pub(crate) struct Report<'a> {
 }
 
 impl<'a> Report<'a> {
-    pub(crate) fn new(samples: &'a [Sample], contenders: &'a [Contender], workloads: &'a [Workload], short: bool) -> Self {
+    pub(crate) fn new(
+        samples: &'a [Sample],
+        contenders: &'a [Contender],
+        workloads: &'a [Workload],
+        short: bool,
+    ) -> Self {
         Report { samples, contenders, workloads, slack: if short { SHORT_RUN_SLACK } else { 1.0 } }
     }
 
     /// The tables: ours with bounds and verdicts, then everyone's cost relative to the floor.
     pub(crate) fn text(&self) -> String {
-        let mut out = String::from("| workload | measured | pilothouse | floor | ratio | bound | verdict |\n|---|---|---|---|---|---|---|\n");
+        let mut out = String::from(
+            "| workload | measured | pilothouse | floor | ratio | bound | verdict |\n|---|---|---|---|---|---|---|\n",
+        );
         for (workload, row) in self.rows() {
             let ours = self.median(OURS, workload, row.metric);
             let base = self.median(BASE, workload, row.metric);
@@ -52,7 +59,11 @@ impl<'a> Report<'a> {
                 missed.push(format!("{}, {}: {problem}", workload.name, row.metric.name()));
             }
         }
-        if missed.is_empty() { Ok(()) } else { bail!("{} rows missed their bound\n  {}", missed.len(), missed.join("\n  ")) }
+        if missed.is_empty() {
+            Ok(())
+        } else {
+            bail!("{} rows missed their bound\n  {}", missed.len(), missed.join("\n  "))
+        }
     }
 
     /// `ok`, `–` where there is no bound, or what is wrong.
@@ -69,24 +80,33 @@ impl<'a> Report<'a> {
                 None => return Err("the floor was not measured".into()),
             },
         };
-        if value <= bound * self.slack { Ok("ok") } else { Err(format!("missed by {:.0} %", (value / bound - 1.0) * 100.0)) }
+        if value <= bound * self.slack {
+            Ok("ok")
+        } else {
+            Err(format!("missed by {:.0} %", (value / bound - 1.0) * 100.0))
+        }
     }
 
     /// Every contender's cost as a multiple of the floor's.
     fn everyone(&self) -> String {
-        let names = self.contenders.iter().map(|contender| contender.name.as_str()).filter(|name| *name != BASE);
+        let names =
+            self.contenders.iter().map(|contender| contender.name.as_str()).filter(|name| *name != BASE);
         let names: Vec<_> = names.collect();
-        let mut out = format!("\nCost relative to {BASE}, lower is better:\n\n| workload | measured | {} |\n", names.join(" | "));
+        let mut out = format!(
+            "\nCost relative to {BASE}, lower is better:\n\n| workload | measured | {} |\n",
+            names.join(" | ")
+        );
         let _ = writeln!(out, "|---|---|{}", "---|".repeat(names.len()));
         for (workload, row) in self.rows() {
             let base = self.median(BASE, workload, row.metric);
-            let cell = |name: &&str| match (self.median(name, workload, row.metric), self.problem(name, workload)) {
-                (None, Some(problem)) => problem.chars().take(40).collect(),
-                (value, problem) => {
-                    let mark = if problem.is_some() { " (!)" } else { "" };
-                    ratio(value, base).map_or_else(|| "–".into(), |ratio| format!("{ratio:.2}{mark}"))
-                }
-            };
+            let cell =
+                |name: &&str| match (self.median(name, workload, row.metric), self.problem(name, workload)) {
+                    (None, Some(problem)) => problem.chars().take(40).collect(),
+                    (value, problem) => {
+                        let mark = if problem.is_some() { " (!)" } else { "" };
+                        ratio(value, base).map_or_else(|| "–".into(), |ratio| format!("{ratio:.2}{mark}"))
+                    }
+                };
             let cells: Vec<String> = names.iter().map(cell).collect();
             let _ = writeln!(out, "| {} | {} | {} |", workload.name, row.metric.name(), cells.join(" | "));
         }
@@ -109,7 +129,8 @@ impl<'a> Report<'a> {
 
     fn median(&self, contender: &str, workload: &Workload, metric: Metric) -> Option<f64> {
         let good = self.runs(contender, workload).filter_map(|sample| sample.outcome.as_ref().ok());
-        let mut values: Vec<f64> = good.map(|figures| figures.metric(metric)).filter(|value| value.is_finite()).collect();
+        let mut values: Vec<f64> =
+            good.map(|figures| figures.metric(metric)).filter(|value| value.is_finite()).collect();
         values.sort_by(f64::total_cmp);
         values.get(values.len() / 2).copied()
     }
