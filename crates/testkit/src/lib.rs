@@ -2,6 +2,7 @@
 //!
 //! - [`Api`]: a scripted Messages API on loopback, so that a real CLI has someone to talk to.
 //! - [`Sandbox`]: a throw-away home, project and configuration folder, and an environment that knows no other.
+//! - [`binary`]: the path of `faulty`, a CLI that misbehaves on purpose.
 //! - [`processes_marked`]: what a test left running, found by a marker in the environment of processes.
 //!
 //! ```
@@ -19,6 +20,7 @@
 //! ```
 
 mod api;
+mod binary;
 mod call;
 mod leaks;
 mod message;
@@ -26,6 +28,7 @@ mod sandbox;
 mod turn;
 
 pub use api::Api;
+pub use binary::binary;
 pub use call::{Call, CallKind};
 pub use leaks::{MarkedProcess, processes_marked};
 pub use sandbox::{MARKER_VARIABLE, Sandbox};
