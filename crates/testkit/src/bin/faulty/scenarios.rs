@@ -249,7 +249,7 @@ fn turn(fault: &str, cli: &mut Cli, prompt: &Value) -> io::Result<Option<ExitCod
 fn merge(cli: &mut Cli, first: String) -> io::Result<()> {
     cli.send(lifecycle(&first, "queued"))?;
     cli.send(lifecycle(&first, "started"))?;
-    cli.send(init(&[first.clone()]))?;
+    cli.send(init(std::slice::from_ref(&first)))?;
     let mut rest = Vec::new();
     while rest.len() < 2 {
         let Some(prompt) = cli.prompt()? else { return Ok(()) };
@@ -257,7 +257,7 @@ fn merge(cli: &mut Cli, first: String) -> io::Result<()> {
         cli.send(lifecycle(&rest[rest.len() - 1], "queued"))?;
     }
     cli.send(text("one"))?;
-    cli.send(result("one", &[first.clone()]))?;
+    cli.send(result("one", std::slice::from_ref(&first)))?;
     cli.send(lifecycle(&first, "completed"))?;
     for uuid in &rest {
         cli.send(lifecycle(uuid, "started"))?;
