@@ -1,1 +1,37 @@
 //! How stream-json looks: types, decode, encode, unknowns kept.
+//!
+//! A *frame* is one line of JSON. [`AgentFrame`] is what a CLI writes on its stdout, [`HostFrame`] what a host writes on
+//! the CLI's stdin; [`decode`] reads either, and any frame is written with `serde_json`.
+//!
+//! Every union is open: a member this version does not know is kept whole as [`Unknown`], and every object keeps the
+//! fields it does not name in `extra`. A known member with a broken field is an error that says where.
+
+mod context;
+pub mod control;
+mod decode;
+mod error;
+mod frame;
+mod head;
+mod lenient;
+pub mod message;
+mod origin;
+pub mod permission;
+mod surrogate;
+pub mod system;
+mod wire;
+
+pub use context::*;
+pub use control::{
+    AgentRequest, CanUseTool, ControlCancelRequest, ControlRequest, ControlResponse, HostRequest, KeepAlive,
+    Reply, Request,
+};
+pub use decode::decode;
+pub use error::{DecodeError, DecodeErrorKind};
+pub use frame::*;
+pub use head::Head;
+pub use lenient::Texts;
+pub use message::*;
+pub use origin::*;
+pub use permission::*;
+pub use system::System;
+pub use wire::{AgentId, Extra, Opt, Raw, RequestId, SessionId, TaskId, ToolUseId, Unknown, Uuid};

@@ -1,0 +1,194 @@
+//! Long strings without a second copy.
+//!
+//! serde_json unescapes a string in a scratch buffer that grows by doubling and then copies it out, so a line of 50 MiB
+//! would need three times its size. On large lines a string is therefore taken as raw JSON, borrowed from the line, and
+//! unescaped straight into the `String` that is kept. Short lines never come here: skimming first costs a little time.
+
+use std::cell::Cell;
+use std::fmt;
+
+use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error, Unexpected, Visitor};
+use serde_json::value::RawValue;
+
+/// Lines from this size on are read the frugal way.
+const LARGE_LINE: usize = 1 << 20;
+
+/// Raw values that hold raw values: each level is read afresh, so serde_json's own limit does not see them.
+const DEEPEST: u8 = 32;
+
+thread_local! {
+    static READING_LARGE: Cell<bool> = const { Cell::new(false) };
+    static DEPTH: Cell<u8> = const { Cell::new(0) };
+}
+
+/// Marks the current thread as reading a large line, until dropped.
+pub(crate) struct ReadingLargeLine(bool);
+
+impl ReadingLargeLine {
+    pub(crate) fn enter(length: usize) -> Self {
+        Self(READING_LARGE.replace(length >= LARGE_LINE))
+    }
+
+    /// Runs something that reads from a `Value` instead of the line: there is no text to borrow from.
+    pub(crate) fn suspended<T>(read: impl FnOnce() -> T) -> T {
+        let _normal = Self(READING_LARGE.replace(false));
+        read()
+    }
+}
+
+/// Reads the inside of a raw value, unless that would nest too deeply.
+pub(crate) fn read_nested<T, E: Error>(read: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
+    let depth = DEPTH.get();
+    if depth >= DEEPEST {
+        return Err(E::custom("recursion limit exceeded"));
+    }
+    DEPTH.set(depth + 1);
+    let result = read();
+    DEPTH.set(depth);
+    result
+}
+
+impl Drop for ReadingLargeLine {
+    fn drop(&mut self) {
+        READING_LARGE.set(self.0);
+    }
+}
+
+/// Reads a string in whichever way fits the line.
+#[inline]
+pub(crate) fn read_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    if READING_LARGE.get() {
+        match LongText::take(<&RawValue>::deserialize(deserializer)?)? {
+            LongText::Text(text) => Ok(text),
+            LongText::Null => Err(D::Error::invalid_type(Unexpected::Unit, &"a string")),
+            LongText::Other(_) => {
+                Err(D::Error::invalid_type(Unexpected::Other("another value"), &"a string"))
+            }
+        }
+    } else {
+        String::deserialize(deserializer)
+    }
+}
+
+/// What a raw value turned out to be.
+pub(crate) enum LongText<'de> {
+    Text(String),
+    Null,
+    Other(&'de RawValue),
+}
+
+impl<'de> LongText<'de> {
+    /// Takes the next value raw if the line is large; `None` leaves the deserializer alone.
+    pub(crate) fn wanted() -> bool {
+        READING_LARGE.get()
+    }
+
+    pub(crate) fn take<E: Error>(raw: &'de RawValue) -> Result<Self, E> {
+        let json = raw.get();
+        if json == "null" {
+            return Ok(Self::Null);
+        }
+        match json.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
+            Some(inner) => {
+                unescape(inner).map(Self::Text).ok_or_else(|| E::custom("invalid escape in a string"))
+            }
+            None => Ok(Self::Other(raw)),
+        }
+    }
+}
+
+pub(crate) struct Text;
+
+impl<'de> DeserializeSeed<'de> for Text {
+    type Value = String;
+
+    #[inline]
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<String, D::Error> {
+        read_text(deserializer)
+    }
+}
+
+pub(crate) struct OptText;
+
+impl<'de> DeserializeSeed<'de> for OptText {
+    type Value = super::opt::Opt<String>;
+
+    #[inline]
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_option(self)
+    }
+}
+
+impl<'de> Visitor<'de> for OptText {
+    type Value = super::opt::Opt<String>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a string or null")
+    }
+
+    fn visit_none<E: Error>(self) -> Result<Self::Value, E> {
+        Ok(super::opt::Opt::Null)
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
+        Ok(super::opt::Opt::Null)
+    }
+
+    #[inline]
+    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        read_text(deserializer).map(super::opt::Opt::Some)
+    }
+}
+
+/// The text between the quotes of a JSON string; a surrogate without its partner becomes U+FFFD.
+fn unescape(escaped: &str) -> Option<String> {
+    // Unescaping only shortens, so this is one allocation; pages that stay unused are never touched.
+    let mut text = String::with_capacity(escaped.len());
+    let mut rest = escaped;
+    while let Some(at) = memchr::memchr(b'\\', rest.as_bytes()) {
+        text.push_str(rest.get(..at)?);
+        let kind = *rest.as_bytes().get(at + 1)?;
+        rest = rest.get(at + 2..)?;
+        text.push(match kind {
+            b'"' => '"',
+            b'\\' => '\\',
+            b'/' => '/',
+            b'b' => '\u{8}',
+            b'f' => '\u{c}',
+            b'n' => '\n',
+            b'r' => '\r',
+            b't' => '\t',
+            b'u' => {
+                let (read, after) = code_point(rest)?;
+                rest = after;
+                read
+            }
+            _ => return None,
+        });
+    }
+    text.push_str(rest);
+    Some(text)
+}
+
+/// Reads the hex digits after `\u`, and the second half of a surrogate pair if there is one.
+fn code_point(rest: &str) -> Option<(char, &str)> {
+    let (unit, after) = hex_unit(rest)?;
+    if let Some(read) = char::from_u32(unit) {
+        return Some((read, after));
+    }
+    if let Some((low, after_low)) = after.strip_prefix("\\u").and_then(hex_unit)
+        && let Some(Ok(read)) = char::decode_utf16([unit as u16, low as u16]).next()
+    {
+        return Some((read, after_low));
+    }
+    Some((char::REPLACEMENT_CHARACTER, after))
+}
+
+fn hex_unit(text: &str) -> Option<(u32, &str)> {
+    let digits = text.get(..4).filter(|digits| digits.bytes().all(|b| b.is_ascii_hexdigit()))?;
+    Some((u32::from_str_radix(digits, 16).ok()?, text.get(4..)?))
+}
+
+#[cfg(test)]
+#[path = "large_tests.rs"]
+mod tests;

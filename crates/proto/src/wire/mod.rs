@@ -1,0 +1,28 @@
+//! The machinery every wire type is made of: records, open unions, open string enums, three-state fields.
+//!
+//! Real CLIs put the tag of an object first. All readers here work in one pass over the line on that assumption,
+//! and fall back to buffering an object only when its tag comes late.
+
+mod extra;
+mod ids;
+mod keys;
+mod large;
+mod open_enum;
+mod opt;
+mod raw;
+mod record;
+mod slot;
+mod union;
+
+pub use extra::Extra;
+pub use ids::{AgentId, RequestId, SessionId, TaskId, ToolUseId, Uuid};
+pub use opt::Opt;
+pub use raw::Raw;
+pub use union::Unknown;
+
+pub(crate) use keys::Key;
+pub(crate) use large::{LongText, ReadingLargeLine, read_nested};
+pub(crate) use open_enum::open_enum;
+pub(crate) use record::{Fields, FieldsVisitor, describe_record, record, wire_name};
+pub(crate) use slot::{FieldSchema, ListedField, Probe, ProbedField, Slot};
+pub(crate) use union::{Tagged, describe_union, from_late_tag, read_unknown, union};

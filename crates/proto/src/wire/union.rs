@@ -1,0 +1,186 @@
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::de::{Deserializer, Error, MapAccess};
+use serde_json::{Map, Value};
+
+use super::extra::Extra;
+use super::keys::Key;
+use super::record::FieldsVisitor;
+
+/// A member of an open union whose tag this version does not know, kept whole.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Unknown {
+    /// The tag as it came.
+    pub tag: String,
+    /// Every other field.
+    pub fields: Extra,
+}
+
+impl JsonSchema for Unknown {
+    fn schema_name() -> Cow<'static, str> {
+        "Unknown".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        schemars::json_schema!({
+            "type": "object",
+            "description": "A member whose tag this version does not know, kept whole.",
+        })
+    }
+}
+
+/// A union as its macro makes it: the tag was read, the rest of the object is the variant's.
+pub(crate) trait Tagged: Sized {
+    const TAG: &'static str;
+
+    fn from_tagged_map<'de, A: MapAccess<'de>>(tag: &str, map: A) -> Result<Self, A::Error>;
+}
+
+/// The rare object whose tag is not its first key: it is gathered first, then read by the same code.
+#[cold]
+pub(crate) fn from_late_tag<'de, T: super::record::Fields + Tagged, A: MapAccess<'de>>(
+    first: Key<'de>,
+    mut map: A,
+) -> Result<T, A::Error> {
+    let mut fields = Map::new();
+    fields.insert(first.0.into_owned(), map.next_value()?);
+    while let Some((key, value)) = map.next_entry::<String, Value>()? {
+        fields.insert(key, value);
+    }
+    let tag = fields.shift_remove(T::TAG).ok_or_else(|| A::Error::missing_field(T::TAG))?;
+    let mut tagged = Map::new();
+    tagged.insert(T::TAG.to_owned(), tag);
+    tagged.append(&mut fields);
+    super::large::ReadingLargeLine::suspended(|| {
+        Value::Object(tagged).deserialize_map(FieldsVisitor::<T>::new("tagged"))
+    })
+    .map_err(A::Error::custom)
+}
+
+pub(crate) fn read_unknown<'de, A: MapAccess<'de>>(tag: &str, mut map: A) -> Result<Unknown, A::Error> {
+    let mut fields = Extra::new();
+    while let Some((key, value)) = map.next_entry::<String, Value>()? {
+        fields.insert(key, value);
+    }
+    Ok(Unknown { tag: tag.to_owned(), fields })
+}
+
+pub(crate) fn describe_union(doc: &str, tag: &str, variants: Vec<(&'static str, Schema)>) -> Schema {
+    let mut arms: Vec<Value> = variants
+        .into_iter()
+        .map(|(name, schema)| {
+            let mut properties = Map::new();
+            properties.insert(tag.to_owned(), schemars::json_schema!({ "const": name }).to_value());
+            let known = schemars::json_schema!({ "properties": properties, "required": [tag] });
+            schemars::json_schema!({ "allOf": [known, schema] }).to_value()
+        })
+        .collect();
+    arms.push(schemars::json_schema!({ "type": "object", "required": [tag] }).to_value());
+    schemars::json_schema!({ "description": doc.trim(), "anyOf": arms })
+}
+
+/// Declares an open union: objects told apart by one string field.
+///
+/// A row is `"tag" => Variant(Type)`; further tags after `|` are read but never written. A known tag with a broken body
+/// is an error; only an unknown tag becomes `Unknown`.
+macro_rules! union {
+    ($(
+        $(#[doc = $doc:literal])*
+        pub enum $Name:ident by $tag:literal {
+            $( $(#[doc = $variant_doc:literal])* $first:literal $(| $alias:literal)* => $Variant:ident($ty:ty) ),* $(,)?
+        }
+    )+) => {$(
+        $(#[doc = $doc])*
+        #[derive(Clone, Debug, PartialEq, Eq)]
+        #[non_exhaustive]
+        pub enum $Name {
+            $(
+                $(#[doc = $variant_doc])*
+                #[doc = concat!("`", $tag, "`: `", $first, "`.")]
+                $Variant($ty),
+            )*
+            /// A member that this version does not know.
+            Unknown($crate::wire::Unknown),
+        }
+
+        impl $Name {
+            /// Every tag that this version knows.
+            pub const KNOWN: &'static [&'static str] = &[$($first),*];
+
+            /// The tag as it is written on the wire.
+            pub fn tag(&self) -> &str {
+                match self {
+                    $( Self::$Variant(_) => $first, )*
+                    Self::Unknown(unknown) => &unknown.tag,
+                }
+            }
+        }
+
+        impl $crate::wire::Tagged for $Name {
+            const TAG: &'static str = $tag;
+
+            #[inline]
+            fn from_tagged_map<'de, A: ::serde::de::MapAccess<'de>>(tag: &str, map: A) -> Result<Self, A::Error> {
+                match tag {
+                    $( $first $(| $alias)* => <$ty as $crate::wire::Fields>::from_map(map).map(Self::$Variant), )*
+                    other => $crate::wire::read_unknown(other, map).map(Self::Unknown),
+                }
+            }
+        }
+
+        impl $crate::wire::Fields for $Name {
+            #[inline]
+            fn from_map<'de, A: ::serde::de::MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
+                match map.next_key::<$crate::wire::Key<'de>>()? {
+                    Some(key) if key.0 == $tag => {
+                        let tag = map.next_value::<$crate::wire::Key<'de>>()?;
+                        let mut read = <Self as $crate::wire::Tagged>::from_tagged_map(&tag.0, map)?;
+                        // A second tag in the same object would be written twice.
+                        $crate::wire::Fields::extra_mut(&mut read).take($tag);
+                        Ok(read)
+                    }
+                    Some(key) => $crate::wire::from_late_tag(key, map),
+                    None => Err(<A::Error as ::serde::de::Error>::missing_field($tag)),
+                }
+            }
+
+            fn put_fields<M: ::serde::ser::SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
+                map.serialize_entry($tag, self.tag())?;
+                match self {
+                    $( Self::$Variant(body) => $crate::wire::Fields::put_fields(body, map), )*
+                    Self::Unknown(unknown) => {
+                        unknown.fields.iter().try_for_each(|(key, value)| map.serialize_entry(key, value))
+                    }
+                }
+            }
+
+            fn extra_mut(&mut self) -> &mut $crate::wire::Extra {
+                match self {
+                    $( Self::$Variant(body) => $crate::wire::Fields::extra_mut(body), )*
+                    Self::Unknown(unknown) => &mut unknown.fields,
+                }
+            }
+        }
+
+        $crate::wire::record!(@serde $Name);
+
+        impl ::schemars::JsonSchema for $Name {
+            fn schema_name() -> ::std::borrow::Cow<'static, str> {
+                stringify!($Name).into()
+            }
+
+            fn schema_id() -> ::std::borrow::Cow<'static, str> {
+                concat!(module_path!(), "::", stringify!($Name)).into()
+            }
+
+            fn json_schema(generator: &mut ::schemars::SchemaGenerator) -> ::schemars::Schema {
+                $crate::wire::describe_union(concat!($($doc, "\n"),*), $tag, vec![
+                    $( ($first, generator.subschema_for::<$ty>()), )*
+                ])
+            }
+        }
+    )+};
+}
+
+pub(crate) use union;
