@@ -1,0 +1,137 @@
+//! What the known keys must hold. Unknown keys are never looked at.
+
+use crate::document::{Node, NodeValue, Position};
+use crate::problem::ProblemKind;
+
+/// The modes a settings file may name. `manual` and `delegate` are old or alternative names of `default`.
+const MODES: [&str; 8] =
+    ["acceptEdits", "auto", "bypassPermissions", "default", "dontAsk", "plan", "manual", "delegate"];
+const MODE_WORDS: &str = "acceptEdits, auto, bypassPermissions, default, dontAsk or plan";
+
+/// Hooks that may guard the permissions written beside them: when one cannot be read, the file must not count.
+const GUARDS: [&str; 2] = ["PreToolUse", "PermissionRequest"];
+
+type Finding = (ProblemKind, Position);
+
+/// Everything wrong with the known keys of one document.
+pub(crate) fn check(root: &Node) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    if !matches!(root.value, NodeValue::Object(_)) {
+        findings.push(wrong_type("settings", "an object", root));
+        return findings;
+    }
+    if let Some(permissions) = object(root, "permissions", "permissions", &mut findings) {
+        check_permissions(permissions, &mut findings);
+    }
+    if let Some(env) = object(root, "env", "env", &mut findings) {
+        for (name, value) in env.members() {
+            if crate::merge::scalar_text(value).is_none() {
+                findings.push(skipped(&format!("env.{name}"), "a string", value));
+            }
+        }
+    }
+    if let Some(model) = root.get("model")
+        && model.as_str().is_none()
+    {
+        findings.push(wrong_type("model", "a string", model));
+    }
+    if let Some(hooks) = root.get("hooks") {
+        check_hooks(hooks, &mut findings);
+    }
+    findings
+}
+
+fn check_permissions(permissions: &Node, findings: &mut Vec<Finding>) {
+    for list in ["allow", "deny", "ask", "additionalDirectories"] {
+        let Some(node) = permissions.get(list) else {
+            continue;
+        };
+        let key = format!("permissions.{list}");
+        if !matches!(node.value, NodeValue::Array(_)) {
+            findings.push(wrong_type(&key, "a list", node));
+            continue;
+        }
+        for (index, element) in node.elements().iter().enumerate() {
+            if element.as_str().is_none() {
+                findings.push(skipped(&format!("{key}[{index}]"), "a string", element));
+            }
+        }
+    }
+    word(permissions, "defaultMode", &MODES, MODE_WORDS, findings);
+    for key in ["disableBypassPermissionsMode", "disableAutoMode"] {
+        word(permissions, key, &["disable"], "disable", findings);
+    }
+}
+
+fn check_hooks(hooks: &Node, findings: &mut Vec<Finding>) {
+    if !matches!(hooks.value, NodeValue::Object(_)) {
+        findings.push(skipped("hooks", "an object", hooks));
+    }
+    for (event, groups) in hooks.members() {
+        let report = |key: &str, expected, node: &Node| {
+            if GUARDS.contains(&event.as_str()) {
+                wrong_type(key, expected, node)
+            } else {
+                skipped(key, expected, node)
+            }
+        };
+        let key = format!("hooks.{event}");
+        if !matches!(groups.value, NodeValue::Array(_)) {
+            findings.push(report(&key, "a list", groups));
+        }
+        for (index, group) in groups.elements().iter().enumerate() {
+            let key = format!("{key}[{index}]");
+            match group.get("hooks") {
+                Some(list) if matches!(list.value, NodeValue::Array(_)) => {}
+                Some(other) => {
+                    findings.push(report(&format!("{key}.hooks"), "a list", other));
+                }
+                None => findings.push(report(&key, "an object with a list `hooks`", group)),
+            }
+            if let Some(matcher) = group.get("matcher")
+                && matcher.as_str().is_none()
+            {
+                findings.push(report(&format!("{key}.matcher"), "a string", matcher));
+            }
+        }
+    }
+}
+
+fn object<'n>(parent: &'n Node, name: &str, key: &str, findings: &mut Vec<Finding>) -> Option<&'n Node> {
+    let node = parent.get(name)?;
+    if matches!(node.value, NodeValue::Object(_)) {
+        return Some(node);
+    }
+    findings.push(wrong_type(key, "an object", node));
+    None
+}
+
+fn word(
+    permissions: &Node,
+    name: &str,
+    allowed: &[&str],
+    expected: &'static str,
+    findings: &mut Vec<Finding>,
+) {
+    let Some(node) = permissions.get(name) else {
+        return;
+    };
+    let key = format!("permissions.{name}");
+    match node.as_str() {
+        Some(text) if allowed.contains(&text) => {}
+        Some(text) => {
+            findings.push((ProblemKind::WrongWord { key, expected, found: text.to_owned() }, node.at))
+        }
+        None => findings.push(wrong_type(&key, expected, node)),
+    }
+}
+
+fn wrong_type(key: &str, expected: &'static str, node: &Node) -> Finding {
+    let kind = ProblemKind::WrongType { key: key.to_owned(), expected, found: node.kind() };
+    (kind, node.at)
+}
+
+fn skipped(key: &str, expected: &'static str, node: &Node) -> Finding {
+    let kind = ProblemKind::Skipped { key: key.to_owned(), expected, found: node.kind() };
+    (kind, node.at)
+}
