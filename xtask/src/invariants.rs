@@ -17,11 +17,12 @@ const EMPTY_NAMES: [&str; 4] = ["core", "common", "utils", "helpers"];
 const WITHOUT_TOKIO: [&str; 2] = ["proto", "rules"];
 
 /// Crates that carry stream-json about without owning its shape: a serde derive there would be a second definition
-/// of the wire. The others derive it for files of their own (settings, front matter, transcripts).
-const WITHOUT_SERDE_DERIVES: [&str; 3] = ["link", "mcp", "pilothouse"];
+/// of the wire. The others derive it for formats of their own (JSON-RPC, settings, front matter, transcripts).
+const WITHOUT_SERDE_DERIVES: [&str; 2] = ["link", "pilothouse"];
 
-/// Where standard output may be opened: `link` writes frames, `cli` and this program print.
-const MAY_WRITE_STDOUT: [&str; 3] = ["link", "cli", "xtask"];
+/// Where standard output may be opened: `link` writes frames, `cli` and this program print, and `testkit` has programs
+/// that play a CLI.
+const MAY_WRITE_STDOUT: [&str; 4] = ["link", "cli", "xtask", "testkit"];
 
 /// Everything that breaks an invariant, one sentence each.
 pub(crate) fn breaches(metadata: &Value, crates: &[Crate]) -> Result<Vec<String>> {

@@ -10,6 +10,8 @@ mod stages;
 mod suite;
 mod workspace;
 
+use std::process::ExitCode;
+
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 
@@ -37,8 +39,18 @@ enum Task {
     Real(real::Options),
 }
 
-fn main() -> Result<()> {
-    match Arguments::parse().task {
+fn main() -> ExitCode {
+    match run(Arguments::parse().task) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            stages::say(&format!("error: {error:#}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(task: Task) -> Result<()> {
+    match task {
         Task::Test => suite::test(),
         Task::Ci => suite::ci(),
         Task::Bench(options) => bench::bench(&options),
