@@ -39,11 +39,18 @@ impl Child {
     /// Waits until the child has exited. By then what it left in its group is killed and its stderr is read.
     /// May be called any number of times, and dropped at any point.
     pub async fn exited(&self) -> Exit {
+        self.watch_exit().await
+    }
+
+    /// [`Child::exited`] as a future that borrows nothing.
+    pub fn watch_exit(&self) -> impl Future<Output = Exit> + Send + use<> {
         let mut exit = self.exit.clone();
-        match exit.wait_for(Option::is_some).await {
-            Ok(exit) => exit.unwrap_or(Exit { status: None }),
-            // The keeper ends without a word only when the runtime is shutting down.
-            Err(_) => Exit { status: None },
+        async move {
+            match exit.wait_for(Option::is_some).await {
+                Ok(exit) => exit.unwrap_or(Exit { status: None }),
+                // The keeper ends without a word only when the runtime is shutting down.
+                Err(_) => Exit { status: None },
+            }
         }
     }
 

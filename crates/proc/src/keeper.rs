@@ -27,7 +27,7 @@ const BURST: usize = 256 * 1024;
 const MAX_LINE: usize = 64 * 1024;
 
 /// Takes over a started child.
-pub(crate) fn keep(mut leader: Leader, lines: Option<StderrLines>) -> io::Result<Child> {
+pub(crate) fn keep(mut leader: Leader, lines: Vec<StderrLines>) -> io::Result<Child> {
     let process = leader.id();
     match Pipes::take(&mut leader) {
         Ok(pipes) => {
@@ -122,7 +122,7 @@ impl Drop for Keeper {
 
 struct StderrReader {
     tail: Arc<Mutex<Tail>>,
-    lines: Option<StderrLines>,
+    lines: Vec<StderrLines>,
     partial: Vec<u8>,
 }
 
@@ -138,7 +138,7 @@ impl Read {
 }
 
 impl StderrReader {
-    fn new(tail: Arc<Mutex<Tail>>, lines: Option<StderrLines>) -> Self {
+    fn new(tail: Arc<Mutex<Tail>>, lines: Vec<StderrLines>) -> Self {
         Self { tail, lines, partial: Vec::new() }
     }
 
@@ -163,28 +163,29 @@ impl StderrReader {
 
     fn take(&mut self, bytes: &[u8]) {
         self.tail.lock().unwrap_or_else(PoisonError::into_inner).push(bytes);
-        let Some(lines) = &mut self.lines else {
+        if self.lines.is_empty() {
             return;
-        };
+        }
         for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
             self.partial.extend_from_slice(piece);
             if piece.ends_with(b"\n") || self.partial.len() >= MAX_LINE {
-                emit(lines, &mut self.partial);
+                emit(&mut self.lines, &mut self.partial);
             }
         }
     }
 
     fn finish(&mut self) {
-        if let Some(lines) = &mut self.lines
-            && !self.partial.is_empty()
-        {
-            emit(lines, &mut self.partial);
+        if !self.partial.is_empty() {
+            emit(&mut self.lines, &mut self.partial);
         }
     }
 }
 
-fn emit(lines: &mut StderrLines, partial: &mut Vec<u8>) {
-    let line = partial.strip_suffix(b"\n").unwrap_or(partial);
-    lines(&String::from_utf8_lossy(line));
+fn emit(listeners: &mut [StderrLines], partial: &mut Vec<u8>) {
+    let line = String::from_utf8_lossy(partial.strip_suffix(b"\n").unwrap_or(partial));
+    for listener in listeners {
+        listener(&line);
+    }
+    drop(line);
     partial.clear();
 }

@@ -20,7 +20,7 @@ pub struct Spawn {
     env: Vec<(OsString, Option<OsString>)>,
     cwd: Option<PathBuf>,
     stdin: Input,
-    stderr_lines: Option<StderrLines>,
+    stderr_lines: Vec<StderrLines>,
 }
 
 enum Input {
@@ -38,7 +38,7 @@ impl Spawn {
             env: Vec::new(),
             cwd: None,
             stdin: Input::Pipe,
-            stderr_lines: None,
+            stderr_lines: Vec::new(),
         }
     }
 
@@ -87,9 +87,9 @@ impl Spawn {
     }
 
     /// Hands each line of stderr to `lines`, besides keeping the tail. It runs on the task that drains the pipe, so
-    /// it must not block.
+    /// it must not block. May be called more than once; each listener gets every line.
     pub fn on_stderr(mut self, lines: StderrLines) -> Self {
-        self.stderr_lines = Some(lines);
+        self.stderr_lines.push(lines);
         self
     }
 
@@ -118,7 +118,7 @@ impl Spawn {
     /// # Errors
     /// [`SpawnError`] says what is wrong with the program or the directory, and what to do about it.
     pub async fn start(mut self) -> Result<Child, SpawnError> {
-        let lines = self.stderr_lines.take();
+        let lines = std::mem::take(&mut self.stderr_lines);
         let launched = launcher::launch(self.command()).await;
         let started = launched.and_then(|leader| keeper::keep(leader, lines));
         started

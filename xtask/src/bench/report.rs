@@ -152,7 +152,3 @@ fn bound_text(row: &Row) -> String {
         Bound::None => "–".into(),
     }
 }
-
-#[cfg(test)]
-#[path = "report_tests.rs"]
-mod tests;

@@ -1,0 +1,170 @@
+use std::fmt::Debug;
+
+use pilothouse_proto::{
+    AgentFrame, AgentRequest, ControlCancelRequest, ControlRequest, ControlResponse, HostFrame, HostRequest,
+    Opt, Reply, RequestId,
+};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::tape::Direction;
+
+/// One of the two ends of a connection. Implemented by [`Host`] and [`Agent`] only.
+pub trait End: sealed::Sealed + Sized + Send + Sync + 'static {
+    /// What this end reads.
+    type In: DeserializeOwned + Debug + Send + 'static;
+    /// What this end writes.
+    type Out: Serialize + Debug + Send;
+    /// What this end is asked.
+    type Asked: Debug + Send + 'static;
+    /// What this end asks.
+    type Asks: Serialize + Debug + Send;
+
+    /// Where on a tape stands what this end reads. Tapes are told from the CLI's side, whoever records them.
+    const READS: Direction;
+
+    /// Tells the control plane from messages.
+    #[doc(hidden)]
+    fn sort(frame: Self::In) -> Sorted<Self>;
+
+    /// A request, ready to be written.
+    #[doc(hidden)]
+    fn request(request: ControlRequest<Self::Asks>) -> Self::Out;
+
+    /// A reply, ready to be written.
+    #[doc(hidden)]
+    fn response(response: ControlResponse) -> Self::Out;
+
+    /// A withdrawal, ready to be written.
+    #[doc(hidden)]
+    fn cancel(request_id: RequestId) -> Self::Out;
+
+    /// What a result says: fine, or the text of its error, which explains best why a connection ended soon after.
+    /// `None` for anything but a result.
+    #[doc(hidden)]
+    fn verdict(frame: &Self::In) -> Option<Result<(), String>>;
+
+    /// Requests to this end that a reply says are still open.
+    #[doc(hidden)]
+    fn reopened(response: &ControlResponse) -> Vec<ControlRequest<Self::Asked>>;
+}
+
+/// The end that drives a CLI.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Host {}
+
+/// The end that is driven: the CLI.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Agent {}
+
+/// A frame as the router sees it.
+#[doc(hidden)]
+#[derive(Debug)]
+pub enum Sorted<E: End> {
+    /// The other end asks.
+    Request(ControlRequest<E::Asked>),
+    /// The other end answers.
+    Response(Box<ControlResponse>),
+    /// The other end withdraws a request.
+    Cancel(RequestId),
+    /// Anything else.
+    Message(E::In),
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for super::Host {}
+    impl Sealed for super::Agent {}
+}
+
+impl End for Host {
+    type In = AgentFrame;
+    type Out = HostFrame;
+    type Asked = AgentRequest;
+    type Asks = HostRequest;
+
+    const READS: Direction = Direction::Out;
+
+    fn sort(frame: AgentFrame) -> Sorted<Self> {
+        match frame {
+            AgentFrame::ControlRequest(request) => Sorted::Request(request),
+            AgentFrame::ControlResponse(response) => Sorted::Response(response),
+            AgentFrame::ControlCancelRequest(cancel) => Sorted::Cancel(cancel.request_id),
+            message => Sorted::Message(message),
+        }
+    }
+
+    fn request(request: ControlRequest<HostRequest>) -> HostFrame {
+        HostFrame::ControlRequest(request)
+    }
+
+    fn response(response: ControlResponse) -> HostFrame {
+        HostFrame::ControlResponse(Box::new(response))
+    }
+
+    fn cancel(request_id: RequestId) -> HostFrame {
+        HostFrame::ControlCancelRequest(ControlCancelRequest { request_id, ..Default::default() })
+    }
+
+    fn verdict(frame: &AgentFrame) -> Option<Result<(), String>> {
+        match frame {
+            AgentFrame::Result(result) => Some(result.failure().map_or(Ok(()), Err)),
+            _ => None,
+        }
+    }
+
+    fn reopened(response: &ControlResponse) -> Vec<ControlRequest<AgentRequest>> {
+        let lists = match &response.response {
+            Reply::Success(reply) => [
+                &reply.pending_permission_requests,
+                &reply.pending_user_dialog_requests,
+                &reply.pending_elicitation_requests,
+            ],
+            Reply::Error(reply) => [
+                &reply.pending_permission_requests,
+                &reply.pending_user_dialog_requests,
+                &reply.pending_elicitation_requests,
+            ],
+            _ => return Vec::new(),
+        };
+        lists.into_iter().filter_map(Opt::as_ref).flatten().cloned().collect()
+    }
+}
+
+impl End for Agent {
+    type In = HostFrame;
+    type Out = AgentFrame;
+    type Asked = HostRequest;
+    type Asks = AgentRequest;
+
+    const READS: Direction = Direction::In;
+
+    fn sort(frame: HostFrame) -> Sorted<Self> {
+        match frame {
+            HostFrame::ControlRequest(request) => Sorted::Request(request),
+            HostFrame::ControlResponse(response) => Sorted::Response(response),
+            HostFrame::ControlCancelRequest(cancel) => Sorted::Cancel(cancel.request_id),
+            message => Sorted::Message(message),
+        }
+    }
+
+    fn request(request: ControlRequest<AgentRequest>) -> AgentFrame {
+        AgentFrame::ControlRequest(request)
+    }
+
+    fn response(response: ControlResponse) -> AgentFrame {
+        AgentFrame::ControlResponse(Box::new(response))
+    }
+
+    fn cancel(request_id: RequestId) -> AgentFrame {
+        AgentFrame::ControlCancelRequest(ControlCancelRequest { request_id, ..Default::default() })
+    }
+
+    fn verdict(_: &HostFrame) -> Option<Result<(), String>> {
+        None
+    }
+
+    fn reopened(_: &ControlResponse) -> Vec<ControlRequest<HostRequest>> {
+        Vec::new()
+    }
+}

@@ -1,0 +1,145 @@
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use bytes::Bytes;
+use pilothouse_proto::{ControlResponse, RequestId};
+use serde::Serialize;
+use tokio_util::sync::CancellationToken;
+
+use crate::end::End;
+use crate::writer::Writer;
+
+/// Takes requests of the other end, one call each, on the task that reads the connection.
+///
+/// It must hand the request on and return: nothing is read while it runs. A closure will do.
+pub trait Serve<E: End>: Send + 'static {
+    /// Takes one request. Whoever gets the responder answers, now or in an hour.
+    fn serve(&mut self, inbound: Inbound<E>);
+}
+
+impl<E: End, F: FnMut(Inbound<E>) + Send + 'static> Serve<E> for F {
+    fn serve(&mut self, inbound: Inbound<E>) {
+        self(inbound);
+    }
+}
+
+/// A request of the other end.
+#[derive(Debug)]
+pub struct Inbound<E: End> {
+    /// Names the request; the same one may be offered again after a reconnect.
+    pub id: RequestId,
+    /// What is asked.
+    pub request: E::Asked,
+    /// The line it came on; empty when it was repeated inside a reply.
+    pub raw: Bytes,
+    /// Fires when the other end withdraws the request, or the connection ends.
+    pub token: CancellationToken,
+    /// Answers it.
+    pub responder: Responder<E>,
+}
+
+/// Answers one request, once. Dropping it answers with an error; after the request was withdrawn it writes nothing.
+///
+/// Answering never waits, and works from any thread.
+pub struct Responder<E: End> {
+    id: RequestId,
+    ticket: Arc<Ticket>,
+    writer: Arc<Writer>,
+    end: PhantomData<fn() -> E>,
+}
+
+impl<E: End> Responder<E> {
+    pub(crate) fn new(id: RequestId, ticket: Arc<Ticket>, writer: Arc<Writer>) -> Self {
+        Self { id, ticket, writer, end: PhantomData }
+    }
+
+    /// Answers with this payload. A payload that cannot be written as JSON is answered as an error.
+    pub fn success(self, payload: &impl Serialize) {
+        if self.ticket.settle() {
+            match ControlResponse::success(self.id.as_str(), payload) {
+                Ok(response) => self.write(response),
+                Err(error) => {
+                    self.write(ControlResponse::error(self.id.as_str(), format!("no JSON: {error}")))
+                }
+            }
+        }
+    }
+
+    /// Answers that it failed, and why.
+    pub fn error(self, message: impl Into<String>) {
+        if self.ticket.settle() {
+            self.write(ControlResponse::error(self.id.as_str(), message));
+        }
+    }
+
+    /// Answers with a reply made elsewhere; its request id is taken as it is.
+    pub fn reply(self, response: ControlResponse) {
+        if self.ticket.settle() {
+            self.write(response);
+        }
+    }
+
+    /// Never answers: for requests that somebody else will answer.
+    pub fn leave_unanswered(self) {
+        self.ticket.settle();
+    }
+
+    /// Whether an answer still matters: false once the request was withdrawn or the connection ended.
+    pub fn is_wanted(&self) -> bool {
+        self.ticket.is_open()
+    }
+
+    fn write(&self, response: ControlResponse) {
+        // If the connection is gone the answer is of no use to anybody.
+        let _ = self.writer.send_now(&E::response(response));
+    }
+}
+
+impl<E: End> Drop for Responder<E> {
+    fn drop(&mut self) {
+        if self.ticket.settle() {
+            self.write(ControlResponse::error(self.id.as_str(), "the handler ended without an answer"));
+        }
+    }
+}
+
+impl<E: End> fmt::Debug for Responder<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Responder").field("id", &self.id).field("wanted", &self.is_wanted()).finish()
+    }
+}
+
+/// The state of one request of the other end, shared by the router and the responder: open, then settled for good by
+/// whoever comes first.
+#[derive(Debug)]
+pub(crate) struct Ticket {
+    state: AtomicU8,
+    pub(crate) token: CancellationToken,
+}
+
+const OPEN: u8 = 0;
+const SETTLED: u8 = 1;
+
+impl Ticket {
+    pub(crate) fn new() -> Self {
+        Self { state: AtomicU8::new(OPEN), token: CancellationToken::new() }
+    }
+
+    pub(crate) fn is_open(&self) -> bool {
+        self.state.load(Ordering::Acquire) == OPEN
+    }
+
+    /// True for the one caller who may act on the request.
+    fn settle(&self) -> bool {
+        self.state.swap(SETTLED, Ordering::AcqRel) == OPEN
+    }
+
+    /// The request was withdrawn: no answer will be written, and the handler is told.
+    pub(crate) fn withdraw(&self) {
+        if self.settle() {
+            self.token.cancel();
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! Where each line goes.
+
+use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use bytes::Bytes;
+use pilothouse_proto::{
+    ControlRequest, ControlResponse, DecodeError, DecodeErrorKind, Head, RequestId, decode,
+};
+use tokio::sync::oneshot;
+
+use crate::end::{End, Sorted};
+use crate::event::Event;
+use crate::line::Item;
+use crate::queue::EventSender;
+use crate::responder::{Inbound, Responder, Serve, Ticket};
+use crate::tape::Taps;
+use crate::writer::Writer;
+
+/// Settled requests are forgotten when so many have gathered, so that answering needs no word to the router.
+const SWEEP_AT: usize = 64;
+
+pub(super) struct Routing<E: End> {
+    /// Our requests, by id.
+    waiting: HashMap<RequestId, oneshot::Sender<Box<ControlResponse>>>,
+    /// Their requests, by id; settled ones stay until the next sweep.
+    open: HashMap<RequestId, Arc<Ticket>>,
+    sweep_at: usize,
+    batch: Vec<Event<E::In>>,
+    events: EventSender<E::In>,
+    serve: Box<dyn Serve<E>>,
+    writer: Arc<Writer>,
+    taps: Taps,
+    last_failure: Option<String>,
+}
+
+impl<E: End> Routing<E> {
+    pub(super) fn new(
+        serve: Box<dyn Serve<E>>,
+        writer: Arc<Writer>,
+        events: EventSender<E::In>,
+        taps: Taps,
+    ) -> Self {
+        Self {
+            waiting: HashMap::new(),
+            open: HashMap::new(),
+            sweep_at: SWEEP_AT,
+            batch: Vec::new(),
+            events,
+            serve,
+            writer,
+            taps,
+            last_failure: None,
+        }
+    }
+
+    pub(super) fn events(&self) -> &EventSender<E::In> {
+        &self.events
+    }
+
+    /// Whether a request is open in either direction. Reading must not pause then, because what it waits for may
+    /// stand behind the messages that wait to be read.
+    pub(super) fn has_open_requests(&self) -> bool {
+        !self.waiting.is_empty() || self.open.values().any(|ticket| ticket.is_open())
+    }
+
+    pub(super) fn await_reply(&mut self, id: RequestId, reply: oneshot::Sender<Box<ControlResponse>>) {
+        self.waiting.insert(id, reply);
+    }
+
+    pub(super) fn forget(&mut self, id: &RequestId) {
+        self.waiting.remove(id);
+    }
+
+    pub(super) fn end_input(&self) {
+        self.writer.finish();
+        self.taps.input_closed();
+    }
+
+    pub(super) fn take_last_failure(&mut self) -> Option<String> {
+        self.last_failure.take()
+    }
+
+    /// Sends each line where it belongs; messages leave as one batch.
+    pub(super) fn route(&mut self, items: &mut Vec<Item>) {
+        self.batch.reserve(items.len());
+        for item in items.drain(..) {
+            match item {
+                Item::Line(raw) => self.route_line(raw),
+                Item::TooLong(line) => self.batch.push(Event::TooLong(line)),
+            }
+        }
+        self.flush();
+    }
+
+    /// The connection is over: nobody gets an answer any more, and handlers are told.
+    pub(super) fn end(&mut self) {
+        self.waiting.clear();
+        for (_, ticket) in self.open.drain() {
+            ticket.withdraw();
+        }
+        self.writer.abandon();
+    }
+
+    fn route_line(&mut self, raw: Bytes) {
+        self.taps.line(E::READS, &raw);
+        match read::<E::In>(&raw) {
+            Ok(frame) => match E::sort(frame) {
+                Sorted::Message(frame) => {
+                    self.note_failure(&frame);
+                    self.batch.push(Event::Frame { raw, frame });
+                }
+                Sorted::Request(request) => self.serve(request, raw),
+                Sorted::Response(response) => self.resolve(response, raw),
+                Sorted::Cancel(id) => {
+                    if let Some(ticket) = self.open.remove(&id) {
+                        ticket.withdraw();
+                    }
+                }
+            },
+            Err(error) if error.kind == DecodeErrorKind::NotJson => self.batch.push(Event::Noise { raw }),
+            Err(error) => {
+                self.refuse_broken_request(&raw, &error);
+                self.batch.push(Event::Malformed { raw, error: Box::new(error) });
+            }
+        }
+    }
+
+    /// Keeps the text of an error result until a good one comes.
+    fn note_failure(&mut self, frame: &E::In) {
+        if let Some(verdict) = E::verdict(frame) {
+            self.last_failure = verdict.err();
+        }
+    }
+
+    fn serve(&mut self, request: ControlRequest<E::Asked>, raw: Bytes) {
+        let id = request.request_id;
+        if self.open.get(&id).is_some_and(|ticket| ticket.is_open()) {
+            tracing::debug!(%id, "a request that is already open was repeated");
+            return;
+        }
+        // What came before a request is there before its handler runs.
+        self.flush();
+        let ticket = Arc::new(Ticket::new());
+        self.keep(id.clone(), ticket.clone());
+        let inbound = Inbound {
+            id: id.clone(),
+            request: request.request,
+            raw,
+            token: ticket.token.clone(),
+            responder: Responder::new(id.clone(), ticket, self.writer.clone()),
+        };
+        // The responder answers when it is dropped, so a panic ends one request and not the connection.
+        if catch_unwind(AssertUnwindSafe(|| self.serve.serve(inbound))).is_err() {
+            tracing::error!(%id, "taking a request panicked");
+        }
+    }
+
+    fn keep(&mut self, id: RequestId, ticket: Arc<Ticket>) {
+        if self.open.len() >= self.sweep_at {
+            self.open.retain(|_, ticket| ticket.is_open());
+            self.sweep_at = SWEEP_AT.max(2 * self.open.len());
+        }
+        self.open.insert(id, ticket);
+    }
+
+    fn resolve(&mut self, response: Box<ControlResponse>, raw: Bytes) {
+        let Some(reply) = self.waiting.remove(response.request_id()) else {
+            let request_id = response.request_id().into();
+            self.batch.push(Event::StrayReply { raw, request_id });
+            return;
+        };
+        self.flush();
+        for request in E::reopened(&response) {
+            self.serve(request, Bytes::new());
+        }
+        // Who asked may have left this very moment.
+        let _ = reply.send(response);
+    }
+
+    /// A request that cannot be understood still gets an answer: the other end may wait for ever.
+    fn refuse_broken_request(&self, raw: &[u8], error: &DecodeError) {
+        let Some(head) = Head::peek(raw) else {
+            return;
+        };
+        if !matches!(head.kind(), "control_request" | "sdk_control_request") {
+            return;
+        }
+        if let Some(id) = head.request_id() {
+            let refusal = ControlResponse::error(id, format!("the request cannot be read: {error}"));
+            let _ = self.writer.send_now(&E::response(refusal));
+        }
+    }
+
+    fn flush(&mut self) {
+        if !self.batch.is_empty() {
+            self.events.push(std::mem::take(&mut self.batch));
+        }
+    }
+}
+
+/// Reads a line. Broken UTF-8 inside it costs the broken characters, not the message.
+fn read<F: serde::de::DeserializeOwned>(line: &[u8]) -> Result<F, DecodeError> {
+    match decode(line) {
+        Err(error) if error.kind == DecodeErrorKind::NotUtf8 => {
+            decode(String::from_utf8_lossy(line).as_bytes())
+        }
+        read => read,
+    }
+}

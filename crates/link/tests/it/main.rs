@@ -1,0 +1,7 @@
+//! Connections over memory with scripted peers, and over real pipes with children that misbehave.
+#![cfg(test)]
+
+mod child;
+mod control;
+mod events;
+mod peer;
