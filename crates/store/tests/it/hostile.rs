@@ -17,7 +17,8 @@ fn a_bad_line_hides_nothing() {
         .into_iter()
         .map(|byte| if byte == 1 { 0xFF } else { byte });
     let deep = format!("{{\"type\":\"user\",\"uuid\":{}\n", "[".repeat(10_000));
-    let cases: Vec<(&str, Vec<u8>, Option<(u64, ProblemKind)>, &str)> = vec![
+    type Case<'a> = (&'a str, Vec<u8>, Option<(u64, ProblemKind)>, &'a str);
+    let cases: Vec<Case<'_>> = vec![
         ("nothing wrong", last.clone().into(), None, "two"),
         ("empty lines", format!("\n\n  \n{last}").into(), None, "two"),
         ("no end", last.trim_end().to_owned().into(), None, "two"),
