@@ -122,6 +122,15 @@ impl Figures {
     }
 }
 
+#[cfg(test)]
+impl Figures {
+    /// A run of one session with one message that took so much CPU.
+    pub(crate) fn with_cpu(seconds: f64) -> Self {
+        let host = serde_json::json!({ "cpu_window_s": seconds });
+        Figures { host, cli: Value::Null, messages: 1, sessions: 1, starts: 1 }
+    }
+}
+
 fn driver(contender: &Contender, workload: &Workload) -> Command {
     let mut driver = command("timeout");
     driver.arg("--kill-after=5").arg(HARD_LIMIT_SECONDS.to_string());

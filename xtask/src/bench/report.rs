@@ -152,3 +152,7 @@ fn bound_text(row: &Row) -> String {
         Bound::None => "–".into(),
     }
 }
+
+#[cfg(test)]
+#[path = "report_tests.rs"]
+mod tests;

@@ -53,7 +53,7 @@ impl Host for Client {
         }
     }
 
-    async fn close(mut self) -> anyhow::Result<()> {
+    async fn close(self) -> anyhow::Result<()> {
         Ok(self.client.shutdown().await?)
     }
 }

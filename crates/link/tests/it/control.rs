@@ -105,7 +105,8 @@ async fn a_dropped_request_is_withdrawn() {
 
 #[tokio::test]
 async fn a_responder_answers_once_whatever_happens() {
-    let answers: [(&str, fn(Inbound<Host>), Value); 4] = [
+    type Answer = fn(Inbound<Host>);
+    let answers: [(&str, Answer, Value); 4] = [
         (
             "ok",
             |inbound| inbound.responder.success(&json!({"behavior": "allow"})),
