@@ -1,1 +1,49 @@
-//! Pure permission engine: rules, shell commands, modes, and a decision with its reason.
+//! Would this be allowed? A pure permission engine: it reads rules and shell commands, follows the order of checks
+//! of a Claude Code style agent, and gives a decision that explains itself. It does no I/O; what only the disk knows
+//! is answered by the caller through [`Files`].
+//!
+//! - [`Rule`], [`RuleSet`], [`Source`]: what is allowed, and where that is written.
+//! - [`Context`]: rules, [`Mode`], directories; [`Context::apply`] changes it by a host's updates.
+//! - [`Engine::decide`]: from a [`ToolCall`] to a [`Decision`].
+//!
+//! Shell commands are read twice: strictly for what may be allowed, generously for what is forbidden. A deny sees
+//! through quoting, wrappers and nesting; an allow does not.
+
+mod bash_pattern;
+mod behavior;
+mod call;
+mod commands;
+mod context;
+mod decision;
+mod engine;
+mod explain;
+mod glob;
+mod index;
+mod judge;
+mod mode;
+mod opinion;
+mod path_pattern;
+mod paths;
+mod restrict;
+mod rule;
+mod ruleset;
+mod sensitive;
+mod shell;
+mod source;
+mod suggest;
+mod tools;
+mod update;
+
+pub use crate::{
+    behavior::{Behavior, UnknownBehavior},
+    call::{HookOpinion, ToolCall},
+    context::{Context, Directory},
+    decision::{BlockCount, Decision, ReasonType, RuleRef, Step, SubDecision},
+    engine::Engine,
+    mode::{Classifier, Classify, Mode, Outage, UnknownMode, Verdict},
+    paths::{Files, NoFiles},
+    rule::{Rule, split_rule_list},
+    ruleset::{Entry, RuleSet},
+    source::{Place, Source, UnknownDestination},
+    update::UpdateError,
+};

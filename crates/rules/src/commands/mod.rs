@@ -1,0 +1,12 @@
+//! What is known about particular commands.
+
+mod arguments;
+pub(crate) mod git;
+mod profile;
+mod special;
+
+pub(crate) use self::{
+    arguments::{FileWord, Usage, usage},
+    profile::{Operands, profile},
+    special::{danger, find, sed},
+};

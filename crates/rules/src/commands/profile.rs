@@ -1,0 +1,260 @@
+//! What well-known commands do with their arguments: which are files, which options turn reading into writing.
+
+/// What a command's operands are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Operands {
+    /// Plain text; no file is opened.
+    Text,
+    /// Files that are read.
+    Files,
+    /// At most one file that is read; a second one would be written.
+    OneFile,
+    /// A pattern, then files that are read.
+    PatternThenFiles,
+    /// Nothing at all: an operand would change something.
+    Nothing,
+    /// Only words that start with `+`.
+    FormatOnly,
+    /// Files that are created, changed or removed.
+    WrittenFiles,
+    /// Files that are read, the last one written.
+    SourcesThenTarget,
+}
+
+/// A command that only reads, or that only touches the files it names.
+#[derive(Debug)]
+pub(crate) struct Profile {
+    pub(crate) name: &'static str,
+    pub(crate) operands: Operands,
+    /// Options that make it do something else. Long ones also count when shortened.
+    pub(crate) refused: &'static [&'static str],
+    /// Options whose value is the next word or the rest of this one.
+    pub(crate) valued: &'static [&'static str],
+    /// Options whose value is a file that is read.
+    pub(crate) file_valued: &'static [&'static str],
+    /// Options that make it read everything below a directory.
+    pub(crate) recursive: &'static [&'static str],
+}
+
+const fn text(name: &'static str, refused: &'static [&'static str]) -> Profile {
+    Profile { name, operands: Operands::Text, refused, valued: &[], file_valued: &[], recursive: &[] }
+}
+
+const fn files(
+    name: &'static str,
+    refused: &'static [&'static str],
+    valued: &'static [&'static str],
+) -> Profile {
+    Profile { name, operands: Operands::Files, refused, valued, file_valued: &[], recursive: &[] }
+}
+
+const fn one_file(name: &'static str, valued: &'static [&'static str]) -> Profile {
+    Profile { name, operands: Operands::OneFile, refused: &[], valued, file_valued: &[], recursive: &[] }
+}
+
+const fn search(name: &'static str, refused: &'static [&'static str]) -> Profile {
+    Profile {
+        name,
+        operands: Operands::PatternThenFiles,
+        refused,
+        valued: &[
+            "-e",
+            "--regexp",
+            "-A",
+            "-B",
+            "-C",
+            "-m",
+            "--max-count",
+            "-d",
+            "-D",
+            "-g",
+            "--glob",
+            "-t",
+            "--type",
+            "-T",
+            "--context",
+            "--after-context",
+            "--before-context",
+            "-j",
+            "-M",
+            "--include",
+            "--exclude",
+            "--exclude-dir",
+            "--label",
+            "--color",
+            "--colour",
+            "--sort",
+        ],
+        file_valued: &["-f", "--file", "--exclude-from", "--ignore-file"],
+        recursive: &["-r", "-R", "--recursive", "--dereference-recursive"],
+    }
+}
+
+const fn writes(
+    name: &'static str,
+    refused: &'static [&'static str],
+    valued: &'static [&'static str],
+) -> Profile {
+    Profile { name, operands: Operands::WrittenFiles, refused, valued, file_valued: &[], recursive: &[] }
+}
+
+/// Sorted by use, not by name: the list is short and the frequent ones come first.
+const PROFILES: &[Profile] = &[
+    files("ls", &[], &["-I", "-w", "-T", "--ignore", "--width", "--tabsize"]),
+    files("cat", &[], &[]),
+    text("echo", &[]),
+    search("grep", &[]),
+    search("rg", &["--pre", "--pre-glob", "--hostname-bin", "-z", "--search-zip"]),
+    search("egrep", &[]),
+    search("fgrep", &[]),
+    search("zgrep", &[]),
+    files("head", &[], &["-n", "-c", "--lines", "--bytes"]),
+    files("tail", &[], &["-n", "-c", "-s", "--lines", "--bytes", "--pid", "--sleep-interval"]),
+    files("wc", &["--files0-from"], &[]),
+    text("pwd", &[]),
+    text("printf", &["-v"]),
+    text("true", &[]),
+    text("false", &[]),
+    text(":", &[]),
+    text("sleep", &[]),
+    text("seq", &[]),
+    text("whoami", &[]),
+    text("id", &[]),
+    text("uname", &[]),
+    text("uptime", &[]),
+    text("nproc", &[]),
+    text("arch", &[]),
+    text("groups", &[]),
+    text("basename", &[]),
+    text("dirname", &[]),
+    text("tty", &[]),
+    text("expr", &[]),
+    text("which", &[]),
+    text("type", &[]),
+    text("tr", &[]),
+    text("factor", &[]),
+    files("test", &[], &[]),
+    Profile {
+        name: "date",
+        operands: Operands::FormatOnly,
+        refused: &["-s", "--set", "-f", "--file"],
+        valued: &["-d", "--date", "-r", "--reference"],
+        file_valued: &[],
+        recursive: &[],
+    },
+    Profile {
+        name: "hostname",
+        operands: Operands::Nothing,
+        refused: &["-F", "--file", "-b", "--boot"],
+        valued: &[],
+        file_valued: &[],
+        recursive: &[],
+    },
+    files("stat", &[], &["-c", "--format", "--printf"]),
+    files(
+        "file",
+        &["-C", "--compile", "-m", "--magic-file", "-f", "--files-from", "-z", "-Z"],
+        &["-F", "-P"],
+    ),
+    files(
+        "du",
+        &["--files0-from", "-X", "--exclude-from"],
+        &["-d", "-B", "-t", "--max-depth", "--block-size"],
+    ),
+    files("df", &[], &["-B", "-t", "-x", "--output"]),
+    files("tree", &["-o", "--fromfile", "-R"], &["-L", "-P", "-I", "--filelimit"]),
+    files("nl", &[], &["-b", "-d", "-f", "-h", "-i", "-l", "-n", "-s", "-v", "-w"]),
+    files("tac", &[], &["-s"]),
+    files("rev", &[], &[]),
+    files("md5sum", &[], &[]),
+    files("sha1sum", &[], &[]),
+    files("sha256sum", &[], &[]),
+    files("sha512sum", &[], &[]),
+    files("b2sum", &[], &["-l"]),
+    files("cksum", &[], &["-a"]),
+    files("od", &[], &["-A", "-j", "-N", "-S", "-t", "-w"]),
+    files("hexdump", &["-f"], &["-e", "-n", "-s"]),
+    files("strings", &[], &["-n", "-t", "-e", "-s"]),
+    files("cut", &[], &["-d", "-f", "-c", "-b", "--delimiter", "--fields", "--output-delimiter"]),
+    files("paste", &[], &["-d", "--delimiters"]),
+    files("column", &[], &["-s", "-o", "-c", "-N", "-t"]),
+    files("fold", &[], &["-w", "--width"]),
+    files("expand", &[], &["-t"]),
+    files("unexpand", &[], &["-t"]),
+    files("comm", &[], &["--output-delimiter"]),
+    files("cmp", &[], &["-n", "-i"]),
+    Profile {
+        name: "diff",
+        operands: Operands::Files,
+        refused: &[],
+        valued: &[
+            "-U",
+            "-C",
+            "-x",
+            "--unified",
+            "--context",
+            "--exclude",
+            "-I",
+            "-F",
+            "-W",
+            "--label",
+            "--color",
+        ],
+        file_valued: &["-X", "--exclude-from", "--from-file", "--to-file"],
+        recursive: &["-r", "--recursive"],
+    },
+    files(
+        "sort",
+        &["-o", "--output", "-T", "--temporary-directory", "--compress-program", "--files0-from"],
+        &["-k", "-t", "-S", "--key", "--field-separator", "--buffer-size", "--parallel"],
+    ),
+    one_file("uniq", &["-f", "-s", "-w", "--skip-fields", "--skip-chars", "--check-chars"]),
+    one_file("xxd", &["-c", "-g", "-l", "-s", "-n", "-o"]),
+    files("realpath", &[], &["--relative-to", "--relative-base"]),
+    files("readlink", &[], &[]),
+    files("base64", &[], &["-w", "--wrap"]),
+    files("zcat", &[], &[]),
+    Profile {
+        name: "jq",
+        operands: Operands::PatternThenFiles,
+        refused: &[
+            "-f",
+            "--from-file",
+            "-L",
+            "--slurpfile",
+            "--rawfile",
+            "--argfile",
+            "--run-tests",
+            "--arg",
+        ],
+        valued: &["--indent"],
+        file_valued: &[],
+        recursive: &[],
+    },
+    // Commands that touch only the files they name: accepted with edits inside the project.
+    writes("touch", &[], &["-d", "-t", "-r", "--date", "--reference", "--time"]),
+    writes("mkdir", &["-Z", "--context"], &["-m", "--mode"]),
+    writes("rm", &["--no-preserve-root"], &[]),
+    writes("rmdir", &[], &[]),
+    Profile {
+        name: "mv",
+        operands: Operands::WrittenFiles,
+        refused: &["-t", "--target-directory", "-Z", "--context"],
+        valued: &["-S", "--suffix"],
+        file_valued: &[],
+        recursive: &[],
+    },
+    Profile {
+        name: "cp",
+        operands: Operands::SourcesThenTarget,
+        refused: &["-t", "--target-directory", "-Z", "--context"],
+        valued: &["-S", "--suffix"],
+        file_valued: &[],
+        recursive: &["-r", "-R", "-a", "--recursive", "--archive"],
+    },
+];
+
+/// The profile of a command by its name as written.
+pub(crate) fn profile(name: &str) -> Option<&'static Profile> {
+    PROFILES.iter().find(|profile| profile.name == name)
+}

@@ -1,0 +1,264 @@
+//! The order of checks: from a call to a decision.
+
+use crate::{
+    behavior::Behavior,
+    call::{HookOpinion, ToolCall},
+    context::Context,
+    decision::{BlockCount, Decision, ReasonType, RuleRef, Step},
+    explain,
+    index::{Index, RuleId},
+    mode::{Classifier, Mode, Outage, Verdict},
+    opinion::{Asked, Opinion, opinion},
+    restrict::{Restriction, restriction},
+    shell::Shell,
+    tools::Kind,
+    update::UpdateError,
+};
+
+/// Judges calls by a context.
+///
+/// ```
+/// use pilothouse_rules::{Behavior, Context, Engine, Source, ToolCall};
+///
+/// let mut context = Context::new("/home/me/project", "/home/me");
+/// context.rules.add(Source::CliArg, Behavior::Allow, "Bash(git:*)");
+/// context.rules.add(Source::UserSettings, Behavior::Deny, "Bash(rm:*)");
+/// let engine = Engine::new(context);
+///
+/// assert_eq!(engine.decide(&ToolCall::bash("git push")).behavior, Behavior::Allow);
+/// let decision = engine.decide(&ToolCall::bash("git status && r\\m -rf build"));
+/// assert_eq!(decision.behavior, Behavior::Deny);
+/// assert_eq!(decision.rule.map(|rule| rule.text), Some("Bash(rm:*)".to_owned()));
+/// ```
+#[derive(Debug)]
+pub struct Engine {
+    context: Context,
+    index: Index,
+}
+
+impl Engine {
+    /// Compiles the rules of a context.
+    #[must_use]
+    pub fn new(context: Context) -> Self {
+        let index = Index::new(&context);
+        Self { context, index }
+    }
+
+    /// The context in force.
+    #[must_use]
+    pub fn context(&self) -> &Context {
+        &self.context
+    }
+
+    /// Applies an update.
+    ///
+    /// # Errors
+    /// See [`Context::apply`].
+    pub fn apply(&mut self, update: &pilothouse_proto::PermissionUpdate) -> Result<(), UpdateError> {
+        self.context.apply(update)?;
+        self.index = Index::new(&self.context);
+        Ok(())
+    }
+
+    /// Changes the context in any other way.
+    pub fn change(&mut self, change: impl FnOnce(&mut Context)) {
+        change(&mut self.context);
+        self.index = Index::new(&self.context);
+    }
+
+    /// Judges a call.
+    #[must_use]
+    pub fn decide(&self, call: &ToolCall) -> Decision {
+        self.decide_with_hooks(call, &[])
+    }
+
+    /// Judges a call that hooks have an opinion about.
+    #[must_use]
+    pub fn decide_with_hooks(&self, call: &ToolCall, hooks: &[HookOpinion]) -> Decision {
+        let kind = Kind::of(call, &self.context);
+        let shell = match kind {
+            Kind::Shell(command) => Some(Shell::read(command)),
+            _ => None,
+        };
+        let hook = hooks.iter().max_by_key(|opinion| opinion.behavior);
+        let mut decision = self.in_order(call, &kind, shell.as_ref(), hook);
+        if decision.behavior == Behavior::Ask
+            && (self.context.mode == Mode::DontAsk || self.context.avoid_prompts)
+        {
+            let why = if self.context.mode == Mode::DontAsk {
+                "the mode is dontAsk"
+            } else {
+                "nobody can be asked"
+            };
+            decision.reason = format!("{}; {why}, so it is denied", decision.reason);
+            decision.behavior = Behavior::Deny;
+            decision.step = Step::Mode;
+            decision.reason_type = Some(ReasonType::Mode);
+            decision.suggestions = None;
+        }
+        explain::complete(&mut decision, call, &kind, &self.context);
+        decision
+    }
+
+    fn in_order(
+        &self,
+        call: &ToolCall,
+        kind: &Kind<'_>,
+        shell: Option<&Shell>,
+        hook: Option<&HookOpinion>,
+    ) -> Decision {
+        if let Some(hook) = hook.filter(|hook| hook.behavior == Behavior::Deny) {
+            return by_hook(Behavior::Deny, Step::HookDeny, hook);
+        }
+        if let Some(found) = restriction(call, kind, shell, &self.context, &self.index) {
+            return self.restricted(found, kind, shell);
+        }
+        if let Some(hook) = hook.filter(|hook| hook.behavior == Behavior::Ask) {
+            return by_hook(Behavior::Ask, Step::HookAsk, hook);
+        }
+        if *kind == Kind::Interaction {
+            return self.interaction(call);
+        }
+        if self.context.mode == Mode::BypassPermissions {
+            return simple(Behavior::Allow, Step::BypassMode, "the mode bypasses permissions");
+        }
+        if let Some(hook) = hook {
+            return by_hook(Behavior::Allow, Step::HookAllow, hook);
+        }
+        match opinion(call, kind, shell, &self.context, &self.index) {
+            Opinion::Allow { step, reason, rule, subcommands } => Decision {
+                rule: rule.and_then(|rule| self.rule_ref(rule)),
+                subcommands,
+                block_count: if step == Step::Mode { BlockCount::Reset } else { BlockCount::Keep },
+                ..simple(Behavior::Allow, step, &reason)
+            },
+            Opinion::Ask(asked) => self.by_mode(call, kind, asked),
+        }
+    }
+
+    fn rule_ref(&self, rule: RuleId) -> Option<RuleRef> {
+        self.index.rule_ref(rule)
+    }
+
+    fn restricted(&self, found: Restriction, kind: &Kind<'_>, shell: Option<&Shell>) -> Decision {
+        let rule = found.rule.and_then(|rule| self.rule_ref(rule));
+        let step = if found.behavior == Behavior::Deny { Step::DenyRule } else { Step::AskRule };
+        let reason = match &rule {
+            Some(rule) => format!("{}: {rule}", found.detail),
+            None => found.detail.clone(),
+        };
+        let mut decision = simple(found.behavior, step, &reason);
+        decision.subcommands = explain::restricted_parts(&found, rule.as_ref());
+        decision.rule = rule;
+        decision.reason_type = Some(match kind {
+            Kind::Shell(_)
+                if found.behavior == Behavior::Deny && !found.whole_tool && names_a_file_command(shell) =>
+            {
+                ReasonType::SubcommandResults
+            }
+            _ => ReasonType::Rule,
+        });
+        decision
+    }
+
+    fn interaction(&self, call: &ToolCall) -> Decision {
+        if call.tool_name == "ExitPlanMode" && self.context.mode != Mode::Plan {
+            return simple(Behavior::Deny, Step::ToolCheck, "there is no plan mode to leave");
+        }
+        simple(Behavior::Ask, Step::UserInteraction, "the tool is a question to the user")
+    }
+
+    /// What the mode makes of a question.
+    fn by_mode(&self, call: &ToolCall, kind: &Kind<'_>, asked: Asked) -> Decision {
+        let mode = self.context.mode;
+        if mode == Mode::Plan {
+            if self.context.bypass_available && !matches!(kind, Kind::Edit { .. }) {
+                return simple(
+                    Behavior::Allow,
+                    Step::BypassMode,
+                    "planning in a session that may bypass permissions",
+                );
+            }
+            if asked.is_ordinary_edit {
+                let mut decision = simple(Behavior::Ask, Step::Mode, "edits are asked about while planning");
+                decision.reason_type = Some(ReasonType::Mode);
+                return decision;
+            }
+        }
+        if !matches!(mode, Mode::Plan | Mode::Auto) {
+            return asked.into_decision();
+        }
+        let reads = matches!(kind, Kind::Read { .. });
+        match &self.context.classifier {
+            Classifier::None => asked.into_decision(),
+            _ if reads => simple(Behavior::Allow, Step::Mode, "reading needs no classifier"),
+            Classifier::Unavailable(Outage::Passing { blocked_in_a_row }) if *blocked_in_a_row >= 2 => {
+                let mut decision = asked.into_decision();
+                decision.reason =
+                    format!("{} calls in a row were refused without a verdict", blocked_in_a_row + 1);
+                decision.reason_type = Some(ReasonType::Classifier);
+                decision.step = Step::Classifier;
+                decision.block_count = BlockCount::Count;
+                decision
+            }
+            Classifier::Unavailable(_) => {
+                let mut decision = simple(Behavior::Deny, Step::Classifier, "the classifier does not answer");
+                decision.subcommands = asked.subcommands;
+                decision.blocked_path = asked.blocked_path;
+                decision.reason_type = Some(ReasonType::Classifier);
+                decision.block_count = BlockCount::Count;
+                decision
+            }
+            Classifier::Answers(classifier) => match classifier.classify(call) {
+                Verdict::Allow => Decision {
+                    subcommands: asked.subcommands,
+                    block_count: BlockCount::Reset,
+                    ..simple(Behavior::Allow, Step::Classifier, "the classifier found it harmless")
+                },
+                Verdict::Deny(reason) => Decision {
+                    subcommands: asked.subcommands,
+                    reason_type: Some(ReasonType::Classifier),
+                    block_count: BlockCount::Count,
+                    ..simple(Behavior::Deny, Step::Classifier, &reason)
+                },
+                Verdict::Ask(reason) => {
+                    let mut decision = asked.into_decision();
+                    decision.reason = reason;
+                    decision.step = Step::Classifier;
+                    decision.reason_type = Some(ReasonType::Classifier);
+                    decision
+                }
+            },
+        }
+    }
+}
+
+/// A decision without particulars.
+pub(crate) fn simple(behavior: Behavior, step: Step, reason: &str) -> Decision {
+    Decision {
+        behavior,
+        reason: reason.to_owned(),
+        step,
+        rule: None,
+        subcommands: Vec::new(),
+        suggestions: None,
+        blocked_path: None,
+        reason_type: None,
+        to_allow: Vec::new(),
+        to_deny: Vec::new(),
+        block_count: BlockCount::Keep,
+    }
+}
+
+fn by_hook(behavior: Behavior, step: Step, hook: &HookOpinion) -> Decision {
+    let mut decision = simple(behavior, step, hook.reason.as_deref().unwrap_or("a hook decided"));
+    decision.reason_type = Some(ReasonType::Hook);
+    decision
+}
+
+/// Compounds, and commands whose arguments are files, are reported by their parts.
+fn names_a_file_command(shell: Option<&Shell>) -> bool {
+    let Some(shell) = shell else { return false };
+    let Ok([only]) = shell.plain.as_deref() else { return true };
+    only.words.first().is_some_and(|word| crate::commands::profile(&word.raw).is_some())
+}

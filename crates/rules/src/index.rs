@@ -1,0 +1,187 @@
+//! Rules made ready for matching, once per change and not once per call.
+
+use std::collections::HashMap;
+
+use crate::{
+    bash_pattern::{BashPattern, Wild},
+    behavior::Behavior,
+    context::Context,
+    decision::RuleRef,
+    path_pattern::{Bases, PathPattern},
+    ruleset::Entry,
+    source::Source,
+};
+
+/// Position of an entry in the sorted list; a smaller one is reported first.
+pub(crate) type RuleId = usize;
+
+/// All rules of a context, compiled.
+#[derive(Debug)]
+pub(crate) struct Index {
+    entries: Vec<Entry>,
+    behaviors: [BehaviorIndex; 3],
+}
+
+/// The compiled rules of one behaviour.
+#[derive(Debug, Default)]
+pub(crate) struct BehaviorIndex {
+    tools: HashMap<String, RuleId>,
+    contents: HashMap<String, Vec<(String, RuleId)>>,
+    exact: HashMap<String, RuleId>,
+    prefixes: HashMap<String, RuleId>,
+    wild: Vec<(Wild, RuleId)>,
+    read: Vec<(PathPattern, RuleId)>,
+    edit: Vec<(PathPattern, RuleId)>,
+}
+
+/// Which path rules are meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Access {
+    Read,
+    Edit,
+}
+
+impl Index {
+    pub(crate) fn new(context: &Context) -> Self {
+        let mut entries: Vec<Entry> = context
+            .rules
+            .entries()
+            .iter()
+            .filter(|e| context.counts(e.source, e.behavior))
+            .cloned()
+            .collect();
+        // Sorted, so that which of several matching rules is reported does not depend on their order.
+        entries.sort();
+        let mut behaviors = [BehaviorIndex::default(), BehaviorIndex::default(), BehaviorIndex::default()];
+        for (id, entry) in entries.iter().enumerate() {
+            behaviors[entry.behavior as usize].add(entry, id, context);
+        }
+        Self { entries, behaviors }
+    }
+
+    pub(crate) fn of(&self, behavior: Behavior) -> &BehaviorIndex {
+        &self.behaviors[behavior as usize]
+    }
+
+    pub(crate) fn rule_ref(&self, id: RuleId) -> Option<RuleRef> {
+        self.entries.get(id).map(|entry| RuleRef {
+            text: entry.rule.to_string(),
+            behavior: entry.behavior,
+            source: entry.source,
+            place: entry.place.clone(),
+        })
+    }
+}
+
+impl BehaviorIndex {
+    fn add(&mut self, entry: &Entry, id: RuleId, context: &Context) {
+        let tool = entry.rule.tool();
+        let Some(content) = entry.rule.content() else {
+            self.tools.entry(tool.to_owned()).or_insert(id);
+            return;
+        };
+        match tool {
+            "Bash" => match BashPattern::compile(content) {
+                BashPattern::Exact(text) => {
+                    self.exact.entry(text).or_insert(id);
+                }
+                BashPattern::Prefix(text) => {
+                    self.prefixes.entry(text).or_insert(id);
+                }
+                BashPattern::Wild(wild) => self.wild.push((wild, id)),
+            },
+            "Read" => self.read.push((compile_path(content, entry.source, context), id)),
+            "Edit" => self.edit.push((compile_path(content, entry.source, context), id)),
+            _ => self.contents.entry(tool.to_owned()).or_default().push((content.to_owned(), id)),
+        }
+    }
+
+    /// The rule for the whole tool.
+    pub(crate) fn tool(&self, tool: &str) -> Option<RuleId> {
+        if let Some(id) = self.tools.get(tool) {
+            return Some(*id);
+        }
+        // `mcp__server` and `mcp__server__*` stand for all tools of a server.
+        let server = tool.strip_prefix("mcp__")?;
+        let server = server.split_once("__").map_or(server, |(server, _)| server);
+        let whole = self.tools.get(&format!("mcp__{server}"));
+        whole.or_else(|| self.tools.get(&format!("mcp__{server}__*"))).copied()
+    }
+
+    /// Rules with content for a tool that has no matcher of its own.
+    pub(crate) fn contents(&self, tool: &str) -> &[(String, RuleId)] {
+        self.contents.get(tool).map_or(&[], Vec::as_slice)
+    }
+
+    /// The rule that names exactly this command.
+    pub(crate) fn exact_command(&self, text: &str) -> Option<RuleId> {
+        self.exact.get(text).copied()
+    }
+
+    /// The first rule that matches a command by prefix or wildcard.
+    pub(crate) fn open_command(&self, text: &str) -> Option<RuleId> {
+        let mut best: Option<RuleId> = None;
+        let ends = text.match_indices(' ').map(|(at, _)| at).chain([text.len()]);
+        if !self.prefixes.is_empty() {
+            for end in ends {
+                best = earlier(best, self.prefixes.get(&text[..end]).copied());
+            }
+        }
+        for (wild, id) in &self.wild {
+            if best.is_none_or(|best| *id < best) && wild.matches(text) {
+                best = Some(*id);
+            }
+        }
+        best
+    }
+
+    /// The first rule of any kind that matches a command.
+    pub(crate) fn command(&self, text: &str) -> Option<RuleId> {
+        earlier(self.exact_command(text), self.open_command(text))
+    }
+
+    /// The programs that rules name, for commands whose program is given by a glob.
+    pub(crate) fn program_names(&self) -> impl Iterator<Item = &str> {
+        let texts = self.exact.keys().chain(self.prefixes.keys());
+        texts.map(|text| text.split(' ').next().unwrap_or(text))
+    }
+
+    /// Whether any rule looks at shell commands.
+    pub(crate) fn has_command_rules(&self) -> bool {
+        !(self.exact.is_empty() && self.prefixes.is_empty() && self.wild.is_empty())
+    }
+
+    pub(crate) fn paths(&self, access: Access) -> &[(PathPattern, RuleId)] {
+        match access {
+            Access::Read => &self.read,
+            Access::Edit => &self.edit,
+        }
+    }
+
+    /// The first path rule that covers a clean absolute path.
+    pub(crate) fn path(&self, access: Access, path: &str, anywhere: bool) -> Option<RuleId> {
+        let rules = self.paths(access);
+        if rules.is_empty() {
+            return None;
+        }
+        let segments: Vec<&str> = path.split('/').filter(|s| !s.is_empty()).collect();
+        rules.iter().filter(|(pattern, _)| pattern.matches(&segments, anywhere)).map(|(_, id)| *id).min()
+    }
+}
+
+fn earlier(a: Option<RuleId>, b: Option<RuleId>) -> Option<RuleId> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.min(b)),
+        (a, b) => a.or(b),
+    }
+}
+
+/// Compiles a path rule with the base directories that its scope has.
+pub(crate) fn compile_path(content: &str, source: Source, context: &Context) -> PathPattern {
+    let settings = match source {
+        Source::LocalSettings | Source::ProjectSettings => &context.project_root,
+        Source::UserSettings => &context.config_dir,
+        _ => &context.cwd,
+    };
+    PathPattern::compile(content, Bases { cwd: &context.cwd, settings, home: &context.home })
+}

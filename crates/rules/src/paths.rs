@@ -1,0 +1,84 @@
+//! Paths as text: made absolute and clean without asking the disk, and compared with the working directories.
+
+use std::fmt;
+
+/// What only the disk knows. The engine itself reads nothing: a caller that can look answers these, one that
+/// cannot leaves the defaults, and decisions are then made on the text alone.
+pub trait Files: fmt::Debug + Send + Sync {
+    /// Whether the path is a directory, if known.
+    fn is_dir(&self, _path: &str) -> Option<bool> {
+        None
+    }
+
+    /// The path with symbolic links followed, if it differs or is known.
+    fn resolve(&self, _path: &str) -> Option<String> {
+        None
+    }
+}
+
+/// Knows nothing about the disk.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoFiles;
+
+impl Files for NoFiles {}
+
+/// Makes a path absolute and removes `.`, `..` and doubled slashes, by text alone.
+#[must_use]
+pub(crate) fn absolute(path: &str, cwd: &str) -> String {
+    let mut segments: Vec<&str> = Vec::new();
+    let base = if path.starts_with('/') { "" } else { cwd };
+    for segment in base.split('/').chain(path.split('/')) {
+        match segment {
+            "" | "." => {}
+            ".." => {
+                segments.pop();
+            }
+            other => segments.push(other),
+        }
+    }
+    let mut clean = String::with_capacity(base.len() + path.len() + 1);
+    for segment in segments {
+        clean.push('/');
+        clean.push_str(segment);
+    }
+    if clean.is_empty() {
+        clean.push('/');
+    }
+    clean
+}
+
+/// Replaces a leading `~` by the home directory; `~name` is somebody else's and cannot be known.
+#[must_use]
+pub(crate) fn expand_tilde(path: &str, home: &str) -> Option<String> {
+    match path.strip_prefix('~') {
+        None => Some(path.to_owned()),
+        Some("") => Some(home.to_owned()),
+        Some(rest) if rest.starts_with('/') => Some(format!("{home}{rest}")),
+        Some(_) => None,
+    }
+}
+
+/// Whether a clean absolute path is the directory or lies below it.
+#[must_use]
+pub(crate) fn is_within(path: &str, directory: &str) -> bool {
+    let directory = directory.trim_end_matches('/');
+    match path.strip_prefix(directory) {
+        Some(rest) => rest.is_empty() || rest.starts_with('/'),
+        None => false,
+    }
+}
+
+/// The directory that holds a clean absolute path.
+#[must_use]
+pub(crate) fn parent(path: &str) -> &str {
+    match path.rsplit_once('/') {
+        Some(("", _)) | None => "/",
+        Some((parent, _)) => parent,
+    }
+}
+
+/// The last part of a path.
+#[must_use]
+pub(crate) fn base_name(path: &str) -> &str {
+    path.trim_end_matches('/').rsplit('/').next().unwrap_or(path)
+}

@@ -1,0 +1,441 @@
+//! Deny and ask rules: whether anything about a call is forbidden or insists on a question.
+
+use crate::{
+    behavior::Behavior,
+    call::ToolCall,
+    commands::{self, FileWord},
+    context::Context,
+    index::{Access, Index, RuleId},
+    path_pattern::Possible,
+    paths::{self, base_name},
+    shell::{
+        Shell,
+        deep::{DeepCommand, Route, Unseen},
+        word::Word,
+    },
+    tools::{Kind, rule_names},
+};
+
+/// A rule that stands in the way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Restriction {
+    pub(crate) behavior: Behavior,
+    pub(crate) rule: Option<RuleId>,
+    /// The part of a shell command it is about.
+    pub(crate) subcommand: Option<String>,
+    pub(crate) detail: String,
+    /// Whether it rests on a rule for the tool as a whole.
+    pub(crate) whole_tool: bool,
+}
+
+/// The strictest restriction on a call.
+pub(crate) fn restriction(
+    call: &ToolCall,
+    kind: &Kind<'_>,
+    shell: Option<&Shell>,
+    context: &Context,
+    index: &Index,
+) -> Option<Restriction> {
+    let mut found = Search { context, index, strictest: None };
+    for behavior in [Behavior::Deny, Behavior::Ask] {
+        found.whole_tool(call, behavior);
+        match kind {
+            Kind::Shell(command) => {
+                if let Some(shell) = shell {
+                    found.shell(command, shell, behavior);
+                }
+            }
+            Kind::Read { path, .. } => found.path(behavior, Access::Read, path, "reads"),
+            Kind::Edit { path } => {
+                found.path(behavior, Access::Edit, path, "changes");
+                found.path(behavior, Access::Read, path, "changes what must not be read:");
+            }
+            Kind::Fetch { host } => found.content(call, behavior, |content| matches_host(content, host)),
+            Kind::Named { name } => found.content(call, behavior, |content| matches_name(content, name)),
+            Kind::Interaction | Kind::Free | Kind::Other | Kind::Incomplete(_) => {}
+        }
+    }
+    found.strictest
+}
+
+/// Whether a `domain:` rule speaks of the host.
+pub(crate) fn matches_host(content: &str, host: &str) -> bool {
+    let Some(domain) = content.trim().strip_prefix("domain:") else { return false };
+    let domain = domain.trim().to_ascii_lowercase();
+    match domain.strip_prefix("*.") {
+        Some(parent) => host.strip_suffix(parent).is_some_and(|rest| rest.ends_with('.')),
+        None => host == domain,
+    }
+}
+
+/// Whether a rule's content is the name, or a prefix of it marked with `:*`.
+pub(crate) fn matches_name(content: &str, name: &str) -> bool {
+    let content = content.trim();
+    match content.strip_suffix(":*").or_else(|| content.strip_suffix(" *")) {
+        Some(prefix) => {
+            name == prefix || name.strip_prefix(prefix).is_some_and(|rest| rest.starts_with([':', ' ']))
+        }
+        None => name == content,
+    }
+}
+
+struct Search<'a> {
+    context: &'a Context,
+    index: &'a Index,
+    strictest: Option<Restriction>,
+}
+
+impl Search<'_> {
+    fn note(&mut self, restriction: Restriction) {
+        if self.strictest.as_ref().is_none_or(|found| restriction.behavior > found.behavior) {
+            self.strictest = Some(restriction);
+        }
+    }
+
+    fn whole_tool(&mut self, call: &ToolCall, behavior: Behavior) {
+        let names = rule_names(&call.tool_name);
+        let rules = self.index.of(behavior);
+        let own = rules.tool(&call.tool_name);
+        let rule = own.or_else(|| names.iter().filter_map(|name| rules.tool(name)).min());
+        if let Some(rule) = rule {
+            let detail = format!("a rule speaks of {} as a whole", call.tool_name);
+            self.note(Restriction { behavior, rule: Some(rule), subcommand: None, detail, whole_tool: true });
+        }
+    }
+
+    fn content(&mut self, call: &ToolCall, behavior: Behavior, matches: impl Fn(&str) -> bool) {
+        let own = [call.tool_name.as_str()];
+        let names = rule_names(&call.tool_name);
+        let names = if names.is_empty() { &own[..] } else { names };
+        let rules = self.index.of(behavior);
+        let hits = names.iter().flat_map(|name| rules.contents(name)).filter(|(content, _)| matches(content));
+        if let Some(rule) = hits.map(|(_, id)| *id).min() {
+            let detail = "a rule names it".to_owned();
+            self.note(Restriction {
+                behavior,
+                rule: Some(rule),
+                subcommand: None,
+                detail,
+                whole_tool: false,
+            });
+        }
+    }
+
+    fn path(&mut self, behavior: Behavior, access: Access, path: &str, verb: &str) {
+        let rules = self.index.of(behavior);
+        let real = self.context.files.resolve(path);
+        let rule = rules
+            .path(access, path, true)
+            .or_else(|| real.as_deref().and_then(|real| rules.path(access, real, true)));
+        if let Some(rule) = rule {
+            let detail = format!("it {verb} {path}");
+            self.note(Restriction {
+                behavior,
+                rule: Some(rule),
+                subcommand: None,
+                detail,
+                whole_tool: false,
+            });
+        }
+    }
+
+    fn shell(&mut self, command: &str, shell: &Shell, behavior: Behavior) {
+        let rules = self.index.of(behavior);
+        let has_paths = !rules.paths(Access::Read).is_empty() || !rules.paths(Access::Edit).is_empty();
+        if !rules.has_command_rules() && !has_paths {
+            return;
+        }
+        if let Some(rule) = rules.command(&crate::bash_pattern::squeeze(command.trim())) {
+            self.note(Restriction {
+                behavior,
+                rule: Some(rule),
+                subcommand: Some(command.trim().to_owned()),
+                detail: "a rule matches the command".to_owned(),
+                whole_tool: false,
+            });
+        }
+        for part in &shell.deep.commands {
+            self.command(part, behavior);
+        }
+        if has_paths {
+            self.shell_paths(shell, behavior);
+        }
+        if let Some(unseen) = shell.deep.unseen {
+            let detail = match unseen {
+                Unseen::SyntaxError => {
+                    "the command cannot be parsed, so rules cannot be applied to all of it"
+                }
+                Unseen::ProgramName => "which program runs is only known when it runs",
+                Unseen::Script => "a shell reads commands that are not in the text",
+                Unseen::Depth => "commands are nested too deeply to be looked through",
+            };
+            let detail = detail.to_owned();
+            self.note(Restriction {
+                behavior: Behavior::Ask,
+                rule: None,
+                subcommand: None,
+                detail,
+                whole_tool: false,
+            });
+        }
+    }
+
+    fn command(&mut self, part: &DeepCommand, behavior: Behavior) {
+        let rules = self.index.of(behavior);
+        let Some(rule) = command_forms(part).iter().filter_map(|text| rules.command(text)).min() else {
+            return self.globbed_name(part, behavior);
+        };
+        // What another shell is told to run is less certain, and the real CLI asks there as well.
+        let (behavior, detail) = match part.route {
+            Route::Direct => (behavior, "a rule matches a command in it".to_owned()),
+            Route::OtherShell => {
+                (Behavior::Ask, "another shell is told to run a command that a rule names".to_owned())
+            }
+        };
+        let subcommand = Some(part.text());
+        self.note(Restriction { behavior, rule: Some(rule), subcommand, detail, whole_tool: false });
+    }
+
+    /// A program named by a glob, such as `/bin/r?`, may be one that a rule names.
+    fn globbed_name(&mut self, part: &DeepCommand, behavior: Behavior) {
+        let Some(first) = part.words.first().filter(|word| word.glob) else { return };
+        let Some(glob) = crate::glob::Glob::parse(base_name(&first.text)) else { return };
+        let rest: Vec<&str> = part.words.iter().skip(1).map(|word| word.text.as_str()).collect();
+        let rules = self.index.of(behavior);
+        let hit = rules.program_names().filter(|name| glob.matches(name)).find_map(|name| {
+            let mut words = vec![name];
+            words.extend(&rest);
+            rules.command(&words.join(" "))
+        });
+        let (behavior, detail) = match hit {
+            Some(_) => (behavior, "the pattern may name a program that a rule names"),
+            None => (Behavior::Ask, "which program runs depends on the files there are"),
+        };
+        let subcommand = Some(part.text());
+        self.note(Restriction {
+            behavior,
+            rule: hit,
+            subcommand,
+            detail: detail.to_owned(),
+            whole_tool: false,
+        });
+    }
+
+    fn shell_paths(&mut self, shell: &Shell, behavior: Behavior) {
+        let directories = moved_directories(&shell.deep.directories, self.context);
+        for (writes, target) in &shell.deep.redirects {
+            self.file(target, &target.text, *writes, behavior, &directories, true);
+        }
+        for part in &shell.deep.commands {
+            let Some((first, arguments)) = part.words.split_first() else { continue };
+            let name = base_name(&first.text);
+            let usage = known_usage(name, arguments);
+            match &usage {
+                Some(usage) => {
+                    for file in &usage.reads {
+                        self.file(file.word, file.text, false, behavior, &directories, true);
+                    }
+                    for file in &usage.writes {
+                        self.file(file.word, file.text, true, behavior, &directories, true);
+                    }
+                    if usage.recursive || name == "rg" && arguments.iter().any(|w| shows_hidden(&w.text)) {
+                        self.below(part, usage, behavior, &directories);
+                    }
+                }
+                None if name == "cd" || name == "pushd" => {}
+                None => {
+                    for word in arguments {
+                        for text in mentioned(&word.text) {
+                            self.file(word, text, false, behavior, &directories, false);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Checks one file word. `known` says that the command certainly opens it; a mere mention only asks.
+    fn file(
+        &mut self,
+        word: &Word,
+        text: &str,
+        writes: bool,
+        behavior: Behavior,
+        directories: &[String],
+        known: bool,
+    ) {
+        let context = self.context;
+        let rules = self.index.of(behavior);
+        let Some(text) =
+            (if word.tilde { paths::expand_tilde(text, &context.home) } else { Some(text.to_owned()) })
+        else {
+            return;
+        };
+        let behavior = if known { behavior } else { Behavior::Ask };
+        for directory in directories {
+            let path = paths::absolute(&text, directory);
+            let real = context.files.resolve(&path);
+            let mut rule = None;
+            for path in std::iter::once(path.as_str()).chain(real.as_deref()) {
+                rule = rule.or_else(|| rules.path(Access::Read, path, true));
+                if writes {
+                    rule = rule.or_else(|| rules.path(Access::Edit, path, true));
+                }
+            }
+            let verb = if writes { "changes" } else { "reads" };
+            let verb = if known { verb } else { "mentions" };
+            let mut verdict = rule.map(|rule| (behavior, rule, format!("it {verb} {path}")));
+            if verdict.is_none() && (word.glob || word.dynamic && known) {
+                verdict = glob_hit(rules, writes, &path, word).map(|(possible, rule)| {
+                    let behavior = if possible == Possible::Yes { behavior } else { Behavior::Ask };
+                    (behavior, rule, format!("{} may name a file that a rule names", word.raw))
+                });
+            }
+            if let Some((behavior, rule, detail)) = verdict {
+                let subcommand = Some(word.raw.clone());
+                self.note(Restriction { behavior, rule: Some(rule), subcommand, detail, whole_tool: false });
+            }
+        }
+    }
+
+    /// A command that reads whole directories may come across a file that a rule names.
+    fn below(
+        &mut self,
+        part: &DeepCommand,
+        usage: &commands::Usage<'_>,
+        behavior: Behavior,
+        directories: &[String],
+    ) {
+        let here = Word { raw: ".".to_owned(), text: ".".to_owned(), ..Word::default() };
+        let mut starts: Vec<FileWord<'_>> = usage.reads.clone();
+        if starts.is_empty() {
+            starts.push(FileWord::whole(&here));
+        }
+        let included: Vec<&str> =
+            part.words.iter().filter_map(|word| word.text.strip_prefix("--include=")).collect();
+        for start in starts {
+            for directory in directories {
+                let path = paths::absolute(start.text, directory);
+                let segments: Vec<&str> = path.split('/').filter(|s| !s.is_empty()).collect();
+                let hit = self.index.of(behavior).paths(Access::Read).iter().find(|(pattern, _)| {
+                    let left_out = !included.is_empty()
+                        && pattern.file_name().is_some_and(|name| {
+                            !included.iter().any(|glob| {
+                                crate::glob::Glob::parse(glob)
+                                    .map_or(*glob == name, |glob| glob.matches(name))
+                            })
+                        });
+                    !left_out && pattern.may_match_below(&segments)
+                });
+                if let Some((_, rule)) = hit {
+                    self.note(Restriction {
+                        behavior: Behavior::Ask,
+                        rule: Some(*rule),
+                        subcommand: Some(part.text()),
+                        detail: format!("it reads all below {path}, perhaps a file that a rule names"),
+                        whole_tool: false,
+                    });
+                }
+            }
+        }
+    }
+}
+
+/// The texts under which a rule may know a command.
+fn command_forms(part: &DeepCommand) -> Vec<String> {
+    let mut forms = vec![part.text()];
+    let Some((first, arguments)) = part.words.split_first() else { return forms };
+    let name = base_name(&first.text);
+    let join = |arguments: &[Word]| {
+        let mut words = vec![name];
+        words.extend(arguments.iter().map(|word| word.text.as_str()));
+        words.join(" ")
+    };
+    if name != first.text {
+        forms.push(join(arguments));
+    }
+    if name == "git" {
+        // `git -C dir push` is a push.
+        let mut rest = arguments;
+        while let Some((option, after)) = rest.split_first().filter(|(word, _)| word.text.starts_with('-')) {
+            let valued = matches!(
+                option.text.as_str(),
+                "-C" | "-c" | "--git-dir" | "--work-tree" | "--namespace" | "--exec-path" | "--config-env"
+            );
+            rest = if valued { after.get(1..).unwrap_or_default() } else { after };
+        }
+        if rest.len() < arguments.len() {
+            forms.push(join(rest));
+        }
+    }
+    forms
+}
+
+/// Every directory the command may be in when a part of it runs.
+pub(crate) fn moved_directories(moves: &[String], context: &Context) -> Vec<String> {
+    const MOST: usize = 8;
+    let mut directories = vec![context.cwd.clone()];
+    for target in moves {
+        let Some(target) = paths::expand_tilde(target, &context.home) else { continue };
+        for at in 0..directories.len() {
+            let moved = paths::absolute(&target, &directories[at]);
+            if !directories.contains(&moved) && directories.len() < MOST {
+                directories.push(moved);
+            }
+        }
+    }
+    directories
+}
+
+/// The files of a command whose arguments are understood.
+fn known_usage<'a>(name: &str, arguments: &'a [Word]) -> Option<commands::Usage<'a>> {
+    match name {
+        "find" => Some(commands::find(arguments)),
+        "sed" => Some(commands::sed(arguments)),
+        "tee" => {
+            let writes = arguments.iter().filter(|w| !w.text.starts_with('-')).map(FileWord::whole).collect();
+            Some(commands::Usage { writes, ..commands::Usage::default() })
+        }
+        name => commands::profile(name).map(|profile| commands::usage(profile, arguments)),
+    }
+}
+
+fn shows_hidden(option: &str) -> bool {
+    option == "--hidden" || option == "-." || option.starts_with("-u") || option.starts_with("--unrestricted")
+}
+
+/// The parts of an argument that may be a file's name: all of it, and what follows `=`, `:` or `@`.
+fn mentioned(text: &str) -> impl Iterator<Item = &str> {
+    let after = |mark: char| text.split_once(mark).map(|(_, rest)| rest);
+    let attached =
+        (text.len() > 2 && text.starts_with('-') && !text.starts_with("--")).then(|| text.get(2..)).flatten();
+    std::iter::once(text)
+        .chain(after('='))
+        .chain(after(':'))
+        .chain(after('@'))
+        .chain(attached)
+        .filter(|t| !t.is_empty())
+}
+
+/// Whether a word that the shell still expands may name a file that a rule covers.
+fn glob_hit(
+    rules: &crate::index::BehaviorIndex,
+    writes: bool,
+    path: &str,
+    word: &Word,
+) -> Option<(Possible, RuleId)> {
+    let segments: Vec<&str> = path.split('/').filter(|s| !s.is_empty()).collect();
+    let edit = if writes { rules.paths(Access::Edit) } else { &[] };
+    let mut best: Option<(Possible, RuleId)> = None;
+    for (pattern, id) in rules.paths(Access::Read).iter().chain(edit) {
+        let mut possible = pattern.may_match_glob(&segments);
+        // Classes such as `[[:lower:]]` and unknown parts are not worked out.
+        if possible == Possible::No && (word.dynamic || word.text.contains("[:") || word.text.contains("(")) {
+            possible = Possible::Perhaps;
+        }
+        if possible > best.map_or(Possible::No, |(p, _)| p) {
+            best = Some((possible, *id));
+        }
+    }
+    best
+}

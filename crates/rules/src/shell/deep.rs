@@ -1,0 +1,311 @@
+//! Every command that a command line could run, seen through quoting, nesting and wrappers. This is the reading
+//! that deny and ask rules use: it would rather see too much.
+
+use super::{
+    expand::{Variables, expand},
+    tree::{self, Found},
+    word::Word,
+    wrappers,
+};
+use crate::paths::base_name;
+
+/// How a command is reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Route {
+    /// The shell that is asked runs it.
+    Direct,
+    /// Another shell is handed its text; what that one makes of it is less certain.
+    OtherShell,
+}
+
+/// A command that would run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct DeepCommand {
+    pub(crate) words: Vec<Word>,
+    pub(crate) route: Route,
+}
+
+impl DeepCommand {
+    /// The words joined by single spaces, quotes removed.
+    pub(crate) fn text(&self) -> String {
+        join(&self.words)
+    }
+}
+
+/// Why not everything could be seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unseen {
+    /// The grammar reports an error.
+    SyntaxError,
+    /// Which program runs is only known when it runs.
+    ProgramName,
+    /// A shell reads commands from a place that is not in the text.
+    Script,
+    /// Nested more deeply than is looked into.
+    Depth,
+}
+
+/// The generous reading of a command line.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct DeepReading {
+    pub(crate) commands: Vec<DeepCommand>,
+    /// Files that redirections read (`false`) or write (`true`).
+    pub(crate) redirects: Vec<(bool, Word)>,
+    /// Text fed to commands.
+    pub(crate) unseen: Option<Unseen>,
+    /// Directories that `cd` may have moved to, as written.
+    pub(crate) directories: Vec<String>,
+}
+
+const DEEPEST: usize = 4;
+/// A command line with more commands than this is not looked through any further.
+const MOST_COMMANDS: usize = 2_000;
+
+/// Reads a command line generously, given its tree.
+pub(crate) fn read(reading: &tree::TreeReading) -> DeepReading {
+    let mut deep = DeepReading::default();
+    let mut variables = Variables::new();
+    collect(reading, Route::Direct, 0, &mut variables, &mut deep);
+    deep
+}
+
+fn collect(
+    reading: &tree::TreeReading,
+    route: Route,
+    depth: usize,
+    variables: &mut Variables,
+    deep: &mut DeepReading,
+) {
+    if reading.has_error {
+        deep.unseen.get_or_insert(Unseen::SyntaxError);
+    }
+    let mut here_texts: Vec<String> = Vec::new();
+    let first_own = deep.commands.len();
+    let mut reads_script = false;
+    for found in &reading.found {
+        match found {
+            Found::Assignment(name, value) => {
+                let value = expand(value, variables);
+                // Only what is fully known may stand for the variable later.
+                if value.iter().any(|word| word.dynamic) {
+                    variables.remove(name);
+                } else {
+                    let value: Vec<&str> = value.iter().map(|word| word.text.as_str()).collect();
+                    variables.insert(name.clone(), value.join(" "));
+                }
+            }
+            Found::Redirect { writes, target } => {
+                for word in expand(target, variables) {
+                    deep.redirects.push((*writes, word));
+                }
+            }
+            Found::HereText(text) => here_texts.push(text.clone()),
+            Found::Command(command) => {
+                let words: Vec<Word> = command.words.iter().flat_map(|raw| expand(raw, variables)).collect();
+                reads_script |= add(words, route, depth, variables, deep);
+            }
+        }
+        if deep.commands.len() > MOST_COMMANDS {
+            deep.unseen = Some(Unseen::Depth);
+            return;
+        }
+    }
+    if reads_script {
+        deep.unseen.get_or_insert(Unseen::Script);
+        // What is printed or held in a here-document is what such a shell would run.
+        for command in &deep.commands[first_own..] {
+            if command.words.first().is_some_and(|w| matches!(base_name(&w.text), "echo" | "printf" | "cat"))
+            {
+                here_texts.push(join(command.words.get(1..).unwrap_or_default()));
+            }
+        }
+        for text in here_texts {
+            nested(&text, Route::OtherShell, depth, variables, deep);
+        }
+    }
+}
+
+/// Adds a command and all that it runs in turn. Says whether it is a shell that reads its commands elsewhere.
+fn add(
+    words: Vec<Word>,
+    route: Route,
+    depth: usize,
+    variables: &mut Variables,
+    deep: &mut DeepReading,
+) -> bool {
+    let mut rest: &[Word] = &words;
+    let mut reads_script = false;
+    // Each turn takes at least one word off.
+    loop {
+        // Empty and unknown leading words vanish when they expand to nothing: `$x rm y`.
+        let known = rest.iter().take_while(|word| word.text.is_empty()).count();
+        if known > 0 || rest.first().is_some_and(|word| word.dynamic) {
+            deep.unseen.get_or_insert(Unseen::ProgramName);
+        }
+        rest = &rest[known..];
+        let Some(first) = rest.first() else { break };
+        deep.commands.push(DeepCommand { words: rest.to_vec(), route });
+        reads_script |= look_inside(first, rest, route, depth, variables, deep);
+        match wrappers::peel(rest) {
+            Some(inner) => rest = inner,
+            None => break,
+        }
+    }
+    reads_script
+}
+
+fn look_inside(
+    first: &Word,
+    words: &[Word],
+    route: Route,
+    depth: usize,
+    variables: &mut Variables,
+    deep: &mut DeepReading,
+) -> bool {
+    let name = base_name(&first.text);
+    let arguments = words.get(1..).unwrap_or_default();
+    match name {
+        "cd" | "pushd" => {
+            let target = arguments.iter().find(|word| !word.text.starts_with('-'));
+            deep.directories.push(target.map_or_else(|| "~".to_owned(), |word| word.text.clone()));
+        }
+        "eval" => nested(&join(arguments), route, depth, variables, deep),
+        "trap" | "alias" | "complete" | "watch" | "entr" | "su" | "script" | "sg" | "nodemon" | "fc" => {
+            for word in arguments {
+                let text = if name == "alias" {
+                    word.text.split_once('=').map_or("", |(_, value)| value)
+                } else {
+                    word.text.as_str()
+                };
+                if text.contains(' ') || name == "alias" {
+                    nested(text, route, depth, variables, deep);
+                }
+            }
+        }
+        "env" => {
+            for (at, word) in arguments.iter().enumerate() {
+                let split = match word.text.as_str() {
+                    "-S" | "--split-string" => arguments.get(at + 1).map(|next| next.text.as_str()),
+                    text => text.strip_prefix("-S").or_else(|| text.strip_prefix("--split-string=")),
+                };
+                if let Some(text) = split {
+                    nested(text, route, depth, variables, deep);
+                }
+            }
+        }
+        "find" | "fd" | "fdfind" => {
+            for (at, word) in arguments.iter().enumerate() {
+                let runs = matches!(
+                    word.text.as_str(),
+                    "-exec" | "-execdir" | "-ok" | "-okdir" | "-x" | "-X" | "--exec" | "--exec-batch"
+                );
+                if runs && let Some(inner) = arguments.get(at + 1..).filter(|inner| !inner.is_empty()) {
+                    add_nested_words(inner, route, depth, variables, deep);
+                }
+            }
+        }
+        "git" => look_inside_git(arguments, route, depth, variables, deep),
+        // A file is a program like any other; only text that comes from elsewhere in the line is looked for.
+        "source" | "." => {
+            return arguments.first().is_none_or(|word| word.dynamic || word.text.starts_with("/dev/"));
+        }
+        _ if wrappers::is_shell(name) => return look_inside_shell(arguments, depth, variables, deep),
+        _ => {}
+    }
+    false
+}
+
+/// Programs that git is told to run.
+fn look_inside_git(
+    arguments: &[Word],
+    route: Route,
+    depth: usize,
+    variables: &mut Variables,
+    deep: &mut DeepReading,
+) {
+    const RUNS: &[&str] =
+        &["-c", "-x", "-u", "--exec", "--upload-pack", "--receive-pack", "--extcmd", "--tree-filter"];
+    for (at, word) in arguments.iter().enumerate() {
+        let text = word.text.as_str();
+        let follows = at
+            .checked_sub(1)
+            .and_then(|before| arguments.get(before))
+            .is_some_and(|w| RUNS.contains(&w.text.as_str()));
+        let attached =
+            text.split_once('=').filter(|(option, _)| RUNS.contains(option)).map(|(_, value)| value);
+        if follows || attached.is_some() || text.contains("=!") {
+            let value = attached.or_else(|| text.split_once('=').map(|(_, value)| value)).unwrap_or(text);
+            nested(value.trim_start_matches('!'), Route::OtherShell, depth, variables, deep);
+        }
+        if matches!(text, "run" | "foreach") && at > 0 {
+            let inner = arguments.get(at + 1..).unwrap_or_default();
+            match inner {
+                [script] => nested(&script.text, Route::OtherShell, depth, variables, deep),
+                words => add_nested_words(words, route, depth, variables, deep),
+            }
+        }
+    }
+}
+
+/// `sh -c text`, `sh script`, or a shell that reads standard input.
+fn look_inside_shell(
+    arguments: &[Word],
+    depth: usize,
+    variables: &mut Variables,
+    deep: &mut DeepReading,
+) -> bool {
+    for (at, word) in arguments.iter().enumerate() {
+        let text = word.text.as_str();
+        if text.starts_with('-') && !text.starts_with("--") && text.contains('c') {
+            if let Some(script) =
+                arguments.get(at + 1..).and_then(|rest| rest.iter().find(|w| !w.text.starts_with('-')))
+            {
+                if script.dynamic {
+                    deep.unseen.get_or_insert(Unseen::Script);
+                }
+                nested(&script.text, Route::OtherShell, depth, variables, deep);
+            }
+            return false;
+        }
+    }
+    arguments.iter().all(|word| word.text.starts_with('-') || word.text.starts_with("/dev/") || word.dynamic)
+}
+
+fn add_nested_words(
+    words: &[Word],
+    route: Route,
+    depth: usize,
+    variables: &mut Variables,
+    deep: &mut DeepReading,
+) {
+    if depth >= DEEPEST {
+        deep.unseen.get_or_insert(Unseen::Depth);
+    } else {
+        add(words.to_vec(), route, depth + 1, variables, deep);
+    }
+}
+
+fn nested(text: &str, route: Route, depth: usize, variables: &mut Variables, deep: &mut DeepReading) {
+    if depth >= DEEPEST {
+        deep.unseen.get_or_insert(Unseen::Depth);
+        return;
+    }
+    let reading = tree::read(text);
+    let unseen = deep.unseen;
+    collect(&reading, route, depth + 1, variables, deep);
+    if reading.has_error && depth > 0 {
+        // Text that only might be a script need not parse.
+        deep.unseen = unseen;
+    }
+}
+
+fn join(words: &[Word]) -> String {
+    let mut text = String::new();
+    for word in words {
+        if !text.is_empty() {
+            text.push(' ');
+        }
+        text.push_str(&word.text);
+    }
+    text
+}

@@ -1,0 +1,52 @@
+//! Reading shell commands, twice over: strictly for what may be allowed, generously for what is forbidden.
+
+pub(crate) mod deep;
+mod expand;
+pub(crate) mod plain;
+mod tree;
+pub(crate) mod word;
+pub(crate) mod wrappers;
+
+use self::{
+    deep::DeepReading,
+    plain::{Obstacle, PlainCommand},
+    tree::Found,
+};
+
+/// Both readings of a command line.
+#[derive(Clone, Debug)]
+pub(crate) struct Shell {
+    /// The parts, if the command is plain enough to be allowed by its parts.
+    pub(crate) plain: Result<Vec<PlainCommand>, Obstacle>,
+    /// All that it could run.
+    pub(crate) deep: DeepReading,
+}
+
+impl Shell {
+    /// Reads a command line.
+    pub(crate) fn read(command: &str) -> Self {
+        let tree = tree::read(command);
+        let plain = plain::read(command).and_then(|parts| {
+            if !tree.has_error && agree(&parts, &tree.found) { Ok(parts) } else { Err(Obstacle::Unreadable) }
+        });
+        Self { plain, deep: deep::read(&tree) }
+    }
+}
+
+/// Whether the hand-written reading and the grammar found the same commands with the same words.
+fn agree(parts: &[PlainCommand], found: &[Found]) -> bool {
+    let mut commands = found.iter().filter_map(|found| match found {
+        Found::Command(command) => Some(&command.words),
+        _ => None,
+    });
+    for part in parts.iter().filter(|part| !part.words.is_empty()) {
+        let Some(words) = commands.next() else { return false };
+        if words.len() != part.words.len() || words.iter().zip(&part.words).any(|(a, b)| *a != b.raw) {
+            return false;
+        }
+    }
+    let assignments: usize = parts.iter().map(|part| part.assignments.len()).sum();
+    let others = found.iter().filter(|found| matches!(found, Found::Assignment(..))).count();
+    // `export A=1` counts its assignments as words in one reading and as assignments in the other.
+    commands.next().is_none() && assignments <= others
+}

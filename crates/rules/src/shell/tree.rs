@@ -1,0 +1,126 @@
+//! The grammar's reading of a command line: every command in it, however deep, for deny rules.
+
+use std::cell::RefCell;
+
+use tree_sitter::{Node, Parser, Tree};
+
+/// A command found anywhere in the tree, in words as written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct TreeCommand {
+    pub(crate) words: Vec<String>,
+}
+
+/// What the tree shows, in the order of the text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Found {
+    Command(TreeCommand),
+    /// `name=value`, both as written.
+    Assignment(String, String),
+    /// A file that is read or written by a redirection.
+    Redirect {
+        writes: bool,
+        target: String,
+    },
+    /// The text of a here-document or here-string.
+    HereText(String),
+}
+
+/// The reading of a whole command line.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct TreeReading {
+    pub(crate) found: Vec<Found>,
+    /// The grammar could not make sense of some of it.
+    pub(crate) has_error: bool,
+}
+
+thread_local! {
+    // A parser is costly to make and may not be shared, so each thread keeps its own.
+    static PARSER: RefCell<Option<Parser>> = RefCell::new(new_parser());
+}
+
+fn new_parser() -> Option<Parser> {
+    let mut parser = Parser::new();
+    parser.set_language(&tree_sitter_bash::LANGUAGE.into()).ok().map(|()| parser)
+}
+
+fn parse(text: &str) -> Option<Tree> {
+    PARSER.with_borrow_mut(|parser| parser.as_mut()?.parse(text, None))
+}
+
+/// Reads a command line by the grammar.
+pub(crate) fn read(text: &str) -> TreeReading {
+    let Some(tree) = parse(text) else { return TreeReading { found: Vec::new(), has_error: true } };
+    let root = tree.root_node();
+    let mut reading = TreeReading { found: Vec::new(), has_error: root.has_error() };
+    // An own stack instead of recursion: the depth is the input's choice.
+    let mut open = vec![root];
+    while let Some(node) = open.pop() {
+        visit(node, text, &mut reading.found);
+        let before = open.len();
+        let mut cursor = node.walk();
+        open.extend(node.children(&mut cursor));
+        open[before..].reverse();
+    }
+    reading
+}
+
+fn visit(node: Node<'_>, text: &str, found: &mut Vec<Found>) {
+    match node.kind() {
+        "command" | "declaration_command" | "unset_command" => {
+            let mut words = Vec::new();
+            let mut cursor = node.walk();
+            for child in node.children(&mut cursor) {
+                match child.kind() {
+                    // Assignments before a command are found as nodes of their own; those of `export` are words.
+                    "variable_assignment" if node.kind() == "command" => {}
+                    "file_redirect" | "herestring_redirect" | "heredoc_redirect" => {}
+                    _ => words.push(slice(child, text).to_owned()),
+                }
+            }
+            if !words.is_empty() {
+                found.push(Found::Command(TreeCommand { words }));
+            }
+        }
+        "test_command" => {
+            let mut words = vec!["test".to_owned()];
+            words.extend(slice(node, text).split_whitespace().map(ToOwned::to_owned));
+            found.push(Found::Command(TreeCommand { words }));
+        }
+        "variable_assignment" => {
+            let name = node.child_by_field_name("name").map_or("", |n| slice(n, text));
+            let value = node.child_by_field_name("value").map_or("", |n| slice(n, text));
+            found.push(Found::Assignment(name.to_owned(), value.to_owned()));
+        }
+        "file_redirect" => redirect(node, text, found),
+        "herestring_redirect" => {
+            let body = slice(node, text).trim_start_matches("<<<").trim();
+            found.push(Found::HereText(body.trim_matches(['"', '\'']).to_owned()));
+        }
+        "heredoc_body" => found.push(Found::HereText(slice(node, text).to_owned())),
+        _ => {}
+    }
+}
+
+fn redirect(node: Node<'_>, text: &str, found: &mut Vec<Found>) {
+    let mut cursor = node.walk();
+    let operator = node.children(&mut cursor).find(|child| !child.is_named()).map_or("", |n| slice(n, text));
+    let writes = operator.contains('>');
+    let mut cursor = node.walk();
+    let mut targets = node.children_by_field_name("destination", &mut cursor);
+    if let Some(target) = targets.next() {
+        let target = slice(target, text);
+        let duplicate = operator.contains('&') && target.bytes().all(|b| b.is_ascii_digit() || b == b'-');
+        if !duplicate {
+            found.push(Found::Redirect { writes, target: target.to_owned() });
+        }
+    }
+    // The grammar takes `> f rm x` for three targets; the shell takes it for `rm x > f`.
+    let words: Vec<String> = targets.map(|target| slice(target, text).to_owned()).collect();
+    if !words.is_empty() {
+        found.push(Found::Command(TreeCommand { words }));
+    }
+}
+
+fn slice<'t>(node: Node<'_>, text: &'t str) -> &'t str {
+    text.get(node.byte_range()).unwrap_or("")
+}

@@ -1,0 +1,4 @@
+//! Integration tests of the permission engine.
+
+mod observed;
+mod tapes;

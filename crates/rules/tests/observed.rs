@@ -1,0 +1,115 @@
+//! The tables of observed behaviour by mode and by rule.
+
+use pilothouse_rules::{Behavior, Classifier, Context, Decision, Engine, Mode, Outage, Source, ToolCall};
+use serde_json::{Map, Value};
+
+const MODES: &str = include_str!("data/modes.txt");
+const RULES: &str = include_str!("data/rules.txt");
+
+fn cases(table: &str) -> impl Iterator<Item = &str> {
+    table.lines().filter(|line| !line.is_empty() && !line.starts_with('#'))
+}
+
+/// A call written as `Tool argument`; anything that does not start with a tool's name is a shell command.
+fn call(tool: &str, argument: &str) -> ToolCall {
+    let field = match tool {
+        "Read" | "Write" | "Edit" => "file_path",
+        "NotebookEdit" => "notebook_path",
+        "Glob" | "Grep" => "pattern",
+        "WebFetch" => "url",
+        "WebSearch" => "query",
+        "Agent" => "subagent_type",
+        "Skill" => "skill",
+        "Bash" => "command",
+        _ => "argument",
+    };
+    let (argument, path) = match argument.split_once(" in ") {
+        Some((argument, path)) if tool == "Glob" => (argument, Some(path)),
+        _ => (argument, None),
+    };
+    let mut input = Map::new();
+    input.insert(field.to_owned(), Value::String(argument.to_owned()));
+    if let Some(path) = path {
+        input.insert("path".to_owned(), Value::String(path.to_owned()));
+    }
+    ToolCall::new(tool, input)
+}
+
+fn check(found: &mut Vec<String>, case: &str, expected: &str, decision: &Decision) {
+    if decision.behavior.name() != expected.trim() {
+        found.push(format!("{case}\n  expected {expected}, got {} ({})", decision.behavior, decision.reason));
+    }
+}
+
+#[test]
+fn modes_decide_as_observed() {
+    let unavailable = || Classifier::Unavailable(Outage::Session);
+    let mut differences = Vec::new();
+    let mut rows = 0;
+    for line in cases(MODES) {
+        rows += 1;
+        let mut cells = line.split(" | ");
+        let name = cells.next().expect("a call");
+        let (tool, argument) = name.split_once('(').unwrap_or((name, ""));
+        let argument = match argument.split_once(") in ") {
+            Some((pattern, path)) => format!("{pattern} in {path}"),
+            None => argument.strip_suffix(')').unwrap_or(argument).to_owned(),
+        };
+        let columns = [
+            (Mode::Default, Classifier::None),
+            (Mode::AcceptEdits, Classifier::None),
+            (Mode::Plan, Classifier::None),
+            (Mode::Plan, unavailable()),
+            (Mode::Auto, unavailable()),
+            (Mode::BypassPermissions, Classifier::None),
+            (Mode::DontAsk, Classifier::None),
+        ];
+        for ((mode, classifier), expected) in columns.into_iter().zip(cells) {
+            if expected.trim() == "-" {
+                continue;
+            }
+            let mut context = Context::new("/home/user/project", "/home/user");
+            context.mode = mode;
+            context.classifier = classifier;
+            let decision = Engine::new(context).decide(&call(tool, &argument));
+            check(&mut differences, &format!("{mode}: {line}"), expected, &decision);
+        }
+    }
+    assert_eq!(rows, 26, "modes.txt is not whole");
+    assert!(differences.is_empty(), "{}", differences.join("\n"));
+}
+
+#[test]
+fn rules_decide_as_observed() {
+    let mut differences = Vec::new();
+    for line in cases(RULES) {
+        let [rules, what, expected] = line.split(" => ").collect::<Vec<_>>()[..] else {
+            panic!("not `rules => call => decision`: {line}");
+        };
+        let mut context = Context::new("/home/user/project", "/home/user");
+        for rule in rules.split(" & ") {
+            match rule.split_once(' ') {
+                Some((behavior, rule)) => {
+                    context.rules.add(
+                        Source::CliArg,
+                        Behavior::from_name(behavior).expect("a behavior"),
+                        rule,
+                    );
+                }
+                None => context.mode = Mode::BypassPermissions,
+            }
+        }
+        let what = what.replace("\\n", "\n").replace("\\\\", "\\");
+        let call = match what.split_once(' ') {
+            Some((tool, argument))
+                if tool.starts_with(|c: char| c.is_ascii_uppercase()) && !tool.contains('=') =>
+            {
+                call(tool, argument)
+            }
+            Some((tool, argument)) if tool.starts_with("mcp__") => call(tool, argument),
+            _ => ToolCall::bash(what),
+        };
+        check(&mut differences, line, expected, &Engine::new(context).decide(&call));
+    }
+    assert!(differences.is_empty(), "{}", differences.join("\n"));
+}
