@@ -6,7 +6,7 @@ use pilothouse_rules::{
 };
 use serde_json::{Map, Value};
 
-const TAPES: &str = include_str!("data/tapes.json");
+const TAPES: &str = include_str!("../data/tapes.json");
 
 fn text<'a>(value: &'a Value, field: &str) -> &'a str {
     value.get(field).and_then(Value::as_str).unwrap_or_else(|| panic!("`{field}` in {value}"))

@@ -3,8 +3,8 @@
 use pilothouse_rules::{Behavior, Classifier, Context, Decision, Engine, Mode, Outage, Source, ToolCall};
 use serde_json::{Map, Value};
 
-const MODES: &str = include_str!("data/modes.txt");
-const RULES: &str = include_str!("data/rules.txt");
+const MODES: &str = include_str!("../data/modes.txt");
+const RULES: &str = include_str!("../data/rules.txt");
 
 fn cases(table: &str) -> impl Iterator<Item = &str> {
     table.lines().filter(|line| !line.is_empty() && !line.starts_with('#'))

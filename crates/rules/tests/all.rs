@@ -1,4 +1,0 @@
-//! Integration tests of the permission engine.
-
-mod observed;
-mod tapes;

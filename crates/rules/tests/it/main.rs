@@ -1,0 +1,5 @@
+//! Integration tests of the permission engine.
+#![expect(clippy::expect_used, reason = "a test that cannot go on should say so and stop")]
+
+mod observed;
+mod tapes;
