@@ -6,6 +6,10 @@ use crate::control::{
     AgentRequest, ControlCancelRequest, ControlRequest, ControlResponse, HostRequest, KeepAlive,
 };
 use crate::message::{Assistant, StreamEvent, TurnResult, User};
+use crate::notice::{
+    ActiveGoal, AuthStatus, CommandLifecycle, ConversationReset, RateLimitEvent, ToolProgress,
+    ToolUseSummary, TranscriptMirror,
+};
 use crate::system::System;
 use crate::wire::{Opt, SessionId, Uuid, record, union};
 
@@ -30,8 +34,26 @@ union! {
         "control_cancel_request" => ControlCancelRequest(ControlCancelRequest),
         /// The CLI is alive.
         "keep_alive" => KeepAlive(KeepAlive),
+        /// A tool is still running.
+        "tool_progress" => ToolProgress(Box<ToolProgress>),
+        /// What the last tool calls did.
+        "tool_use_summary" => ToolUseSummary(Box<ToolUseSummary>),
+        /// How a login is going.
+        "auth_status" => AuthStatus(Box<AuthStatus>),
+        /// A limit of the plan changed.
+        "rate_limit_event" => RateLimitEvent(Box<RateLimitEvent>),
         /// What the user might say next.
         "prompt_suggestion" => PromptSuggestion(Box<PromptSuggestion>),
+        /// The conversation starts over.
+        "conversation_reset" => ConversationReset(Box<ConversationReset>),
+        /// What the session works towards.
+        "active_goal" => ActiveGoal(Box<ActiveGoal>),
+        /// What became of a message.
+        "command_lifecycle" => CommandLifecycle(Box<CommandLifecycle>),
+        /// Transcript lines that were just written.
+        "transcript_mirror" => TranscriptMirror(Box<TranscriptMirror>),
+        /// An error outside any turn; only old CLIs send it.
+        "error" => Error(ErrorFrame),
     }
 
     /// What a host writes on a CLI's stdin.

@@ -6,20 +6,27 @@
 //! Every union is open: a member this version does not know is kept whole as [`Unknown`], and every object keeps the
 //! fields it does not name in `extra`. A known member with a broken field is an error that says where.
 
+mod catalog;
 mod context;
 pub mod control;
 mod decode;
 mod error;
 mod frame;
 mod head;
+pub mod hook;
 mod lenient;
+pub mod mcp;
 pub mod message;
+mod notice;
 mod origin;
 pub mod permission;
+mod session;
 mod surrogate;
 pub mod system;
+pub mod tape;
 mod wire;
 
+pub use catalog::*;
 pub use context::*;
 pub use control::{
     AgentRequest, CanUseTool, ControlCancelRequest, ControlRequest, ControlResponse, HostRequest, KeepAlive,
@@ -29,9 +36,13 @@ pub use decode::decode;
 pub use error::{DecodeError, DecodeErrorKind};
 pub use frame::*;
 pub use head::Head;
+pub use hook::{HookEvent, HookInput, HookOutput};
 pub use lenient::Texts;
+pub use mcp::{McpServerConfig, McpServerProvenance};
 pub use message::*;
+pub use notice::*;
 pub use origin::*;
 pub use permission::*;
+pub use session::*;
 pub use system::System;
 pub use wire::{AgentId, Extra, Opt, Raw, RequestId, SessionId, TaskId, ToolUseId, Unknown, Uuid};

@@ -115,8 +115,8 @@ pub struct ControlResponse {
 }
 
 union! {
-    /// Whether a request succeeded.
-    pub enum Reply by "subtype" {
+    /// Whether a request succeeded. Real CLIs take a reply without a subtype for a success.
+    pub enum Reply by "subtype" or Bare(SuccessReply) {
         /// It did.
         "success" => Success(SuccessReply),
         /// It did not.
@@ -193,7 +193,7 @@ impl ControlResponse {
     /// The request that this answers.
     pub fn request_id(&self) -> &str {
         match &self.response {
-            Reply::Success(reply) => reply.request_id.as_str(),
+            Reply::Success(reply) | Reply::Bare(reply) => reply.request_id.as_str(),
             Reply::Error(reply) => reply.request_id.as_str(),
             Reply::Unknown(reply) => {
                 reply.fields.get("request_id").and_then(Value::as_str).unwrap_or_default()
@@ -224,7 +224,7 @@ impl Fields for ControlResponse {
         }
         let mut response = response.ok_or_else(|| A::Error::missing_field("response"))?;
         let inner = match &mut response {
-            Reply::Success(reply) => &mut reply.request_id,
+            Reply::Success(reply) | Reply::Bare(reply) => &mut reply.request_id,
             Reply::Error(reply) => &mut reply.request_id,
             Reply::Unknown(_) => return Ok(Self { response, extra }),
         };

@@ -1,9 +1,27 @@
 //! The control plane: requests both ways, replies and withdrawals.
 
+mod agent;
 mod envelope;
+mod file;
+mod initialize;
+mod mcp;
 mod permission_request;
+mod plugin;
 mod request;
+mod session;
+mod settings;
+mod task;
+mod usage;
 
+pub use agent::*;
 pub use envelope::*;
+pub use file::*;
+pub use initialize::*;
+pub use mcp::*;
 pub use permission_request::*;
+pub use plugin::*;
 pub use request::*;
+pub use session::*;
+pub use settings::*;
+pub use task::*;
+pub use usage::*;

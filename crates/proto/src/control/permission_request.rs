@@ -1,5 +1,6 @@
 use serde_json::{Map, Value};
 
+use crate::mcp::McpServerProvenance;
 use crate::permission::PermissionUpdate;
 use crate::wire::{AgentId, Opt, ToolUseId, open_enum, record};
 
@@ -41,15 +42,6 @@ record! {
         description: Opt<String>,
         /// Whether approving takes more than one keystroke.
         requires_user_interaction: Opt<bool>,
-    }
-
-    /// An MCP server and where it comes from.
-    #[derive(Default)]
-    pub struct McpServerProvenance {
-        /// Its name.
-        name: String,
-        /// Where it is configured.
-        source: String,
     }
 
     /// A rule that insists on asking.

@@ -1,9 +1,13 @@
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::CanUseTool;
+use serde_json::Value;
+
+use super::*;
+use crate::DecodeError;
+use crate::hook::HookOutput;
 use crate::permission::PermissionResult;
-use crate::wire::{record, union};
+use crate::wire::{Raw, record, union};
 
 /// A control request, bound to the type of its reply.
 pub trait Request: Into<Self::Any> {
@@ -30,6 +34,17 @@ macro_rules! requests {
             }
         }
 
+        impl $Any {
+            /// Reads a reply's payload as the type that belongs to a subtype and writes it again; `None` for a
+            /// subtype that this version does not know.
+            pub fn retype_reply(subtype: &str, payload: &Raw) -> Option<Result<Value, DecodeError>> {
+                Some(match subtype {
+                    $( $subtype => payload.decode::<$Response>().map(|reply| serde_json::json!(reply)), )*
+                    _ => return None,
+                })
+            }
+        }
+
         $(
             impl Request for $Request {
                 const SUBTYPE: &'static str = $subtype;
@@ -49,10 +64,90 @@ macro_rules! requests {
 }
 
 requests! {
-    /// What a host asks a CLI, told apart by `subtype`.
+    /// What a host asks a CLI, told apart by `subtype`. `Unknown` asks whatever has no type here.
     pub enum HostRequest {
         /// Stops the running turn.
         "interrupt" => Interrupt -> InterruptResponse,
+        /// Opens the connection.
+        "initialize" => Initialize in Box -> InitializeResponse,
+        /// Changes the permission mode.
+        "set_permission_mode" => SetPermissionMode -> SetPermissionModeResponse,
+        /// Changes the model.
+        "set_model" => SetModel -> SetModelResponse,
+        /// Limits thinking.
+        "set_max_thinking_tokens" => SetMaxThinkingTokens -> Ack,
+        /// Gives the session a title.
+        "rename_session" => RenameSession -> Ack,
+        /// Changes the accent colour.
+        "set_color" => SetColor -> Ack,
+        /// Asks for the state of MCP servers.
+        "mcp_status" => McpStatus -> McpStatusResponse,
+        /// Asks what fills the context.
+        "get_context_usage" => GetContextUsage -> GetContextUsageResponse,
+        /// Asks what the session cost.
+        "get_session_cost" => GetSessionCost -> GetSessionCostResponse,
+        /// Asks for the models.
+        "list_models" => ListModels -> ListModelsResponse,
+        /// Asks for usage and limits.
+        "get_usage" => GetUsage -> GetUsageResponse,
+        /// Asks for the version.
+        "get_binary_version" => GetBinaryVersion -> GetBinaryVersionResponse,
+        /// Calls an MCP tool without the model.
+        "mcp_call" => McpCall in Box -> McpCallResponse,
+        /// Completes a file mention.
+        "file_suggestions" => FileSuggestions -> FileSuggestionsResponse,
+        /// Delivers a message of an in-process server.
+        "mcp_message" => HostMcpMessage -> Ack,
+        /// Takes files back.
+        "rewind_files" => RewindFiles -> RewindFilesResponse,
+        /// Takes a queued message back.
+        "cancel_async_message" => CancelAsyncMessage -> CancelAsyncMessageResponse,
+        /// Reads a file.
+        "read_file" => ReadFile -> ReadFileResponse,
+        /// Says that the model has seen a file.
+        "seed_read_state" => SeedReadState -> Ack,
+        /// Replaces the servers added at run time.
+        "mcp_set_servers" => McpSetServers -> McpSetServersResponse,
+        /// Makes a directory a root.
+        "register_repo_root" => RegisterRepoRoot -> RegisterRepoRootResponse,
+        /// Loads plugins anew.
+        "reload_plugins" => ReloadPlugins -> ReloadPluginsResponse,
+        /// Loads skills anew.
+        "reload_skills" => ReloadSkills -> ReloadSkillsResponse,
+        /// Loads output styles anew.
+        "reload_output_styles" => ReloadOutputStyles -> ReloadOutputStylesResponse,
+        /// Connects a server anew.
+        "mcp_reconnect" => McpReconnect -> Ack,
+        /// Switches a server on or off.
+        "mcp_toggle" => McpToggle -> Ack,
+        /// Says whether anybody watches.
+        "set_has_subscribers" => SetHasSubscribers -> Ack,
+        /// Stops a task.
+        "stop_task" => StopTask -> Ack,
+        /// Moves running tools to the background.
+        "background_tasks" => BackgroundTasks -> BackgroundTasksResponse,
+        /// Asks for the end of a task's output.
+        "get_task_output" => GetTaskOutput -> GetTaskOutputResponse,
+        /// Changes settings for this session.
+        "apply_flag_settings" => ApplyFlagSettings -> Ack,
+        /// Asks for the settings.
+        "get_settings" => GetSettings -> GetSettingsResponse,
+        /// Asks for the hooks.
+        "get_hooks_listing" => GetHooksListing -> GetHooksListingResponse,
+        /// Writes a setting to a file.
+        "update_settings" => UpdateSettings -> Ack,
+        /// Asks for the permission rules.
+        "list_permission_rules" => ListPermissionRules -> ListPermissionRulesResponse,
+        /// Reads a resource of a server.
+        "mcp_read_resource" => McpReadResource -> McpReadResourceResponse,
+        /// Ends the session.
+        "end_session" => EndSession -> Ack,
+        /// Asks for the plan of plan mode.
+        "get_plan" => GetPlan -> GetPlanResponse,
+        /// Asks for what `/status` shows.
+        "get_status" => GetStatus -> GetStatusResponse,
+        /// Asks what changed in the workspace.
+        "get_workspace_diff" => GetWorkspaceDiff -> GetWorkspaceDiffResponse,
     }
 }
 
@@ -61,26 +156,18 @@ requests! {
     pub enum AgentRequest {
         /// May this tool call run?
         "can_use_tool" | "permission" => CanUseTool in Box -> PermissionResult,
+        /// Runs a hook.
+        "hook_callback" => HookCallback in Box -> HookOutput,
+        /// Sends a message to an in-process MCP server.
+        "mcp_message" => McpMessage -> McpReply,
+        /// Lets an MCP server ask the user.
+        "elicitation" => Elicitation in Box -> ElicitationResult,
+        /// Shows a dialog.
+        "request_user_dialog" => RequestUserDialog in Box -> UserDialogResult,
     }
 }
 
 record! {
-    /// Stops the running turn.
-    #[derive(Default)]
-    pub struct Interrupt {
-        /// Whether to drop the queued messages as well.
-        cancel_queued: crate::Opt<bool>,
-    }
-
-    /// What an interrupt left behind. Old CLIs send neither list.
-    #[derive(Default)]
-    pub struct InterruptResponse {
-        /// Messages that still wait, by uuid.
-        still_queued: crate::Opt<Vec<String>>,
-        /// Messages that were dropped, by uuid.
-        cancelled: crate::Opt<Vec<String>>,
-    }
-
     /// A reply that says no more than yes.
     #[derive(Default)]
     pub struct Ack {}

@@ -25,4 +25,4 @@ pub(crate) use large::{LongText, ReadingLargeLine, read_nested};
 pub(crate) use open_enum::open_enum;
 pub(crate) use record::{Fields, FieldsVisitor, describe_record, record, wire_name};
 pub(crate) use slot::{FieldSchema, ListedField, Probe, ProbedField, Slot};
-pub(crate) use union::{Tagged, describe_union, from_late_tag, read_unknown, union};
+pub(crate) use union::{Tagged, count_unknown, describe_union, from_late_tag, read_unknown, union};

@@ -7,7 +7,7 @@ macro_rules! open_enum {
         }
     )+) => {$(
         $(#[doc = $doc])*
-        #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+        #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[non_exhaustive]
         pub enum $Name {
             $(

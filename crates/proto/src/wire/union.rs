@@ -1,4 +1,5 @@
 use std::borrow::Cow;
+use std::cell::Cell;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::{Deserializer, Error, MapAccess};
@@ -35,6 +36,11 @@ pub(crate) trait Tagged: Sized {
     const TAG: &'static str;
 
     fn from_tagged_map<'de, A: MapAccess<'de>>(tag: &str, map: A) -> Result<Self, A::Error>;
+
+    /// What an object without a tag is.
+    fn from_untagged(_: Map<String, Value>) -> Result<Self, serde_json::Error> {
+        Err(serde_json::Error::missing_field(Self::TAG))
+    }
 }
 
 /// The rare object whose tag is not its first key: it is gathered first, then read by the same code.
@@ -48,7 +54,10 @@ pub(crate) fn from_late_tag<'de, T: super::record::Fields + Tagged, A: MapAccess
     while let Some((key, value)) = map.next_entry::<String, Value>()? {
         fields.insert(key, value);
     }
-    let tag = fields.shift_remove(T::TAG).ok_or_else(|| A::Error::missing_field(T::TAG))?;
+    let Some(tag) = fields.shift_remove(T::TAG) else {
+        return super::large::ReadingLargeLine::suspended(|| T::from_untagged(fields))
+            .map_err(A::Error::custom);
+    };
     let mut tagged = Map::new();
     tagged.insert(T::TAG.to_owned(), tag);
     tagged.append(&mut fields);
@@ -58,7 +67,19 @@ pub(crate) fn from_late_tag<'de, T: super::record::Fields + Tagged, A: MapAccess
     .map_err(A::Error::custom)
 }
 
+thread_local! {
+    static UNKNOWN_SEEN: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Reads something and counts the members at any level that have no type here.
+pub(crate) fn count_unknown<T>(read: impl FnOnce() -> T) -> (T, usize) {
+    let before = UNKNOWN_SEEN.replace(0);
+    let value = read();
+    (value, UNKNOWN_SEEN.replace(before))
+}
+
 pub(crate) fn read_unknown<'de, A: MapAccess<'de>>(tag: &str, mut map: A) -> Result<Unknown, A::Error> {
+    UNKNOWN_SEEN.set(UNKNOWN_SEEN.get() + 1);
     let mut fields = Extra::new();
     while let Some((key, value)) = map.next_entry::<String, Value>()? {
         fields.insert(key, value);
@@ -83,11 +104,11 @@ pub(crate) fn describe_union(doc: &str, tag: &str, variants: Vec<(&'static str, 
 /// Declares an open union: objects told apart by one string field.
 ///
 /// A row is `"tag" => Variant(Type)`; further tags after `|` are read but never written. A known tag with a broken body
-/// is an error; only an unknown tag becomes `Unknown`.
+/// is an error; only an unknown tag becomes `Unknown`. `or Variant(Type)` says what no tag means.
 macro_rules! union {
     ($(
         $(#[doc = $doc:literal])*
-        pub enum $Name:ident by $tag:literal {
+        pub enum $Name:ident by $tag:literal $(or $Bare:ident($bare:ty))? {
             $( $(#[doc = $variant_doc:literal])* $first:literal $(| $alias:literal)* => $Variant:ident($ty:ty) ),* $(,)?
         }
     )+) => {$(
@@ -100,6 +121,10 @@ macro_rules! union {
                 #[doc = concat!("`", $tag, "`: `", $first, "`.")]
                 $Variant($ty),
             )*
+            $(
+                /// One without the tag.
+                $Bare($bare),
+            )?
             /// A member that this version does not know.
             Unknown($crate::wire::Unknown),
         }
@@ -112,6 +137,7 @@ macro_rules! union {
             pub fn tag(&self) -> &str {
                 match self {
                     $( Self::$Variant(_) => $first, )*
+                    $( Self::$Bare(_) => "", )?
                     Self::Unknown(unknown) => &unknown.tag,
                 }
             }
@@ -127,6 +153,12 @@ macro_rules! union {
                     other => $crate::wire::read_unknown(other, map).map(Self::Unknown),
                 }
             }
+
+            $(
+                fn from_untagged(fields: ::serde_json::Map<String, ::serde_json::Value>) -> Result<Self, ::serde_json::Error> {
+                    ::serde_json::from_value::<$bare>(fields.into()).map(Self::$Bare)
+                }
+            )?
         }
 
         impl $crate::wire::Fields for $Name {
@@ -146,9 +178,13 @@ macro_rules! union {
             }
 
             fn put_fields<M: ::serde::ser::SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
+                $( if let Self::$Bare(body) = self {
+                    return $crate::wire::Fields::put_fields(body, map);
+                } )?
                 map.serialize_entry($tag, self.tag())?;
                 match self {
                     $( Self::$Variant(body) => $crate::wire::Fields::put_fields(body, map), )*
+                    $( Self::$Bare(body) => $crate::wire::Fields::put_fields(body, map), )?
                     Self::Unknown(unknown) => {
                         unknown.fields.iter().try_for_each(|(key, value)| map.serialize_entry(key, value))
                     }
@@ -158,6 +194,7 @@ macro_rules! union {
             fn extra_mut(&mut self) -> &mut $crate::wire::Extra {
                 match self {
                     $( Self::$Variant(body) => $crate::wire::Fields::extra_mut(body), )*
+                    $( Self::$Bare(body) => $crate::wire::Fields::extra_mut(body), )?
                     Self::Unknown(unknown) => &mut unknown.fields,
                 }
             }
