@@ -5,3 +5,4 @@ mod child;
 mod control;
 mod events;
 mod peer;
+mod tape;
