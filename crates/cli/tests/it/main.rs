@@ -1,0 +1,42 @@
+//! The program, run as a user runs it: exit code, stdout and stderr.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod sessions;
+mod tape;
+mod usage;
+
+use std::path::Path;
+
+use pilothouse_proc::{Limits, Outcome, Spawn};
+
+/// What a run of the program gave.
+#[derive(Debug, PartialEq, Eq)]
+struct Ran {
+    code: i32,
+    out: String,
+    err: String,
+}
+
+/// Runs `pilothouse` with a home of its own, which is also where it runs.
+fn pilothouse(home: &Path, args: &[&str]) -> Ran {
+    pilothouse_with(home, args, &[])
+}
+
+fn pilothouse_with(home: &Path, args: &[&str], env: &[(&str, &str)]) -> Ran {
+    let mut spawn = Spawn::new(env!("CARGO_BIN_EXE_pilothouse")).args(args).cwd(home);
+    spawn = spawn.env_clear().env("HOME", home).env("TZ", "UTC").env("PATH", "/usr/bin:/bin");
+    for (name, value) in env {
+        spawn = spawn.env(name, value);
+    }
+    let done = spawn.run_blocking(b"", Limits::default()).unwrap();
+    let Outcome::Exited(exit) = done.outcome else { panic!("{args:?} did not end") };
+    // Paths of the throw-away home mean nothing to a reader of the test.
+    let shown = |text: &str| text.replace(home.to_str().unwrap(), "HOME");
+    let (out, err) = (String::from_utf8(done.stdout).unwrap(), done.stderr_tail);
+    Ran { code: exit.code().unwrap(), out: shown(&out), err: shown(&err) }
+}
+
+/// What is expected of a run.
+fn ran(code: i32, out: &str, err: &str) -> Ran {
+    Ran { code, out: out.to_owned(), err: err.to_owned() }
+}

@@ -1,0 +1,58 @@
+//! `pilothouse sessions`.
+
+use std::fs::{self, File};
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use pilothouse_store::project_key;
+
+use crate::{pilothouse, ran};
+
+const ID: &str = "00000000-0000-4000-8000-000000000001";
+
+fn write_session(home: &Path, text: &str) {
+    let dir = home.join(".claude/projects").join(project_key(home));
+    fs::create_dir_all(&dir).unwrap();
+    let path = dir.join(format!("{ID}.jsonl"));
+    fs::write(&path, text).unwrap();
+    let time = SystemTime::UNIX_EPOCH + Duration::from_secs(1_794_736_800);
+    File::options().append(true).open(path).unwrap().set_modified(time).unwrap();
+}
+
+const TALK: &str = r#"{"type":"user","uuid":"a","parentUuid":null,"message":{"role":"user","content":"Hello \u001b[31mred"}}
+{"type":"assistant","uuid":"b","parentUuid":"a","message":{"id":"m","content":[{"type":"text","text":"Hi"}]}}
+{"type":"assistant","uuid":"c","parentUuid":"b","message":{"id":"m","content":[{"type":"tool_use","name":"Bash","input":{"command":"ls"}}]}}
+{"type":"user","uuid":"d","parentUuid":"c","message":{"content":[{"type":"tool_result","content":"a\nb"}]}}
+broken
+{"type":"tag","tag":"fine"}
+"#;
+
+#[test]
+fn sessions_are_listed_and_shown() {
+    let home = tempfile::tempdir().unwrap();
+    write_session(home.path(), TALK);
+    let listed = format!("{ID}  2026-11-15 10:00  Hello \u{fffd}[31mred #fine\n");
+    assert_eq!(pilothouse(home.path(), &["sessions", "list"]), ran(0, &listed, ""));
+    assert_eq!(pilothouse(home.path(), &["sessions", "list", "--all"]), ran(0, &listed, ""));
+
+    let json = pilothouse(home.path(), &["sessions", "list", "--json"]).out;
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!((&json["sessionId"], &json["tag"]), (&ID.into(), &"fine".into()));
+
+    let shown = "user\nHello \u{fffd}[31mred\n\nassistant\nHi\n\n→ Bash {\"command\":\"ls\"}\n\n← a b\n\n";
+    let run = pilothouse(home.path(), &["sessions", "show", ID]);
+    assert_eq!((run.code, run.out.as_str()), (0, shown));
+    assert!(run.err.starts_with("warning: HOME/.claude/projects/"), "{}", run.err);
+    assert!(run.err.ends_with(".jsonl:5: skipped, expected value at line 1 column 1\n"), "{}", run.err);
+    assert_eq!(pilothouse(home.path(), &["sessions", "show", ID, "--json"]).out.lines().count(), 4);
+}
+
+#[test]
+fn nothing_found() {
+    let home = tempfile::tempdir().unwrap();
+    let note = "no sessions under HOME/.claude/projects; --all looks in all projects\n";
+    assert_eq!(pilothouse(home.path(), &["sessions", "list"]), ran(0, "", note));
+    assert_eq!(pilothouse(home.path(), &["sessions", "list", "--json"]), ran(0, "", ""));
+    let error = format!("error: no transcript of session {ID} under HOME/.claude/projects\n");
+    assert_eq!(pilothouse(home.path(), &["sessions", "show", ID]), ran(1, "", &error));
+}

@@ -1,0 +1,82 @@
+//! `pilothouse tape check` and `show`.
+
+use std::fs;
+
+use crate::{pilothouse, ran};
+
+#[test]
+fn tapes_are_checked() {
+    let good = r#"{"t":1,"dir":"out","msg":{"type":"keep_alive"}}"#;
+    let cases = [
+        (
+            "good",
+            good,
+            0,
+            "frames 1, malformed 0, unknown 0, changed by re-encoding 0",
+            "raw lines 0, host frames 0, of these odd 0",
+            "",
+        ),
+        (
+            "malformed",
+            r#"{"t":1,"dir":"out","msg":{"type":"stream_event","event":7}}"#,
+            1,
+            "frames 1, malformed 1, unknown 0, changed by re-encoding 0",
+            "raw lines 0, host frames 0, of these odd 0",
+            "malformed: ",
+        ),
+        (
+            "unknown",
+            r#"{"t":1,"dir":"out","msg":{"type":"brand_new","x":1.0}}"#,
+            1,
+            "frames 1, malformed 0, unknown 1, changed by re-encoding 0",
+            "raw lines 0, host frames 0, of these odd 0",
+            "unknown: frame brand_new",
+        ),
+        (
+            "from the host",
+            r#"{"t":1,"dir":"in","msg":{"type":"odd"}}
+{"t":2,"dir":"in","raw":"nonsense"}
+{"t":2,"dir":"err","raw":"oops"}
+{"t":3,"dir":"meta","exit":0}"#,
+            0,
+            "frames 0, malformed 0, unknown 0, changed by re-encoding 0",
+            "raw lines 2, host frames 1, of these odd 1",
+            "",
+        ),
+    ];
+    let home = tempfile::tempdir().unwrap();
+    fs::write(home.path().join("x.api.ndjson"), "no tape at all").unwrap();
+    for (name, tape, code, first, second, note) in cases {
+        fs::write(home.path().join("t.ndjson"), tape).unwrap();
+        let run = pilothouse(home.path(), &["tape", "check", "t.ndjson", "x.api.ndjson"]);
+        assert_eq!((run.code, run.out), (code, format!("{first}\n{second}\n")), "{name}");
+        assert!(run.err.contains(note) && run.err.is_empty() == note.is_empty(), "{name}: {}", run.err);
+    }
+}
+
+#[test]
+fn a_file_that_is_no_tape() {
+    let home = tempfile::tempdir().unwrap();
+    fs::write(home.path().join("t"), "\n{}\n").unwrap();
+    let error = "error: t:2: not a line of a tape: missing field `dir` at line 1 column 2\n";
+    assert_eq!(pilothouse(home.path(), &["tape", "check", "t"]), ran(1, "", error));
+    assert_eq!(pilothouse(home.path(), &["tape", "show", "t"]), ran(1, "", error));
+    let run = pilothouse(home.path(), &["tape", "show", "missing"]);
+    assert_eq!(run.code, 1);
+    assert!(run.err.contains("`missing`"), "{}", run.err);
+}
+
+#[test]
+fn a_tape_is_shown() {
+    let home = tempfile::tempdir().unwrap();
+    let tape = r#"{"t":0,"dir":"in","msg":{"type":"user","message":{"role":"user","content":"Hi\u0007"}}}
+{"t":12.6,"dir":"out","msg":{"type":"assistant","message":{"content":[{"type":"text","text":"Hello"},{"type":"tool_use","name":"Bash","input":{"command":"ls"}}]}}}
+{"t":20,"dir":"out","msg":{"type":"control_request","request_id":"1","request":{"subtype":"can_use_tool","tool_name":"Bash","input":{"a":1}}}}
+{"t":30,"dir":"err","raw":"oops"}
+{"t":40,"dir":"out","msg":{"type":"result","subtype":"success","result":"done"}}
+"#;
+    fs::write(home.path().join("t"), tape).unwrap();
+    let shown = "       0 → user Hi\u{fffd}\n      13 ← assistant Hello [Bash {\"command\":\"ls\"}]\n      \
+                 20 ← control_request/can_use_tool Bash {\"a\":1}\n      30 ! oops\n      40 ← result/success done\n";
+    assert_eq!(pilothouse(home.path(), &["tape", "show", "t"]), ran(0, shown, ""));
+}
