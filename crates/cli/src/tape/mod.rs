@@ -1,7 +1,6 @@
 //! `pilothouse tape`: recorded conversations.
 
 mod check;
-mod line;
 mod show;
 
 use std::path::PathBuf;

@@ -1,41 +1,47 @@
 //! A tape for people.
 
+use std::io::BufReader;
 use std::path::Path;
 use std::process::ExitCode;
 
+use fs_err as fs;
+use pilothouse_link::tape::{Entry, Said, Tape, What};
 use serde_json::Value;
 
-use super::line::{Direction, read};
-use crate::printer::{BAD, BOLD, DIM, NAME, Printer, one_line};
+use crate::printer::{BAD, BOLD, DIM, NAME, Printer, one_line, plain};
 
 /// Longer descriptions are cut.
 const WIDTH: usize = 110;
 
 pub(crate) fn show(file: &Path, printer: &mut Printer) -> anyhow::Result<ExitCode> {
-    for line in read(file)? {
-        let line = line?;
-        let (arrow, style) = match line.dir {
-            Direction::In => ("→", NAME),
-            Direction::Out => ("←", BOLD),
-            Direction::Err => ("!", BAD),
-            Direction::Meta => ("·", DIM),
+    let (tape, problems) = Tape::read(BufReader::new(fs::File::open(file)?))?;
+    for Entry { t, what } in &tape.entries {
+        let (arrow, style, text) = match what {
+            What::In(said) => ("→", NAME, describe(said)),
+            What::Out(said) => ("←", BOLD, describe(said)),
+            What::Err(text) => ("!", BAD, text.clone()),
+            What::Meta(fields) => ("·", DIM, Value::from(fields.clone()).to_string()),
         };
-        let text = match (&line.msg, &line.raw) {
-            (Some(message), _) => describe(&serde_json::from_str(message.get())?),
-            (None, Some(raw)) => raw.clone(),
-            (None, None) => continue,
-        };
-        printer.line(format_args!(
-            "{DIM}{:>8.0}{DIM:#} {style}{arrow}{style:#} {}",
-            line.t,
-            one_line(&text, WIDTH)
-        ))?;
+        printer
+            .line(format_args!("{DIM}{t:>8}{DIM:#} {style}{arrow}{style:#} {}", one_line(&text, WIDTH)))?;
+    }
+    for problem in &problems {
+        printer.warning(plain(&problem.to_string()))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
+fn describe(said: &Said) -> String {
+    match said {
+        Said::Raw(text) => text.clone(),
+        Said::Msg(text) => {
+            serde_json::from_str(text).map_or_else(|_| text.clone(), |frame| describe_frame(&frame))
+        }
+    }
+}
+
 /// A frame in one line: its type, and what is most telling about it.
-fn describe(frame: &Value) -> String {
+fn describe_frame(frame: &Value) -> String {
     let text = |path: &str| frame.pointer(path).and_then(Value::as_str).unwrap_or_default();
     let kind = text("/type");
     let subtype =

@@ -13,7 +13,7 @@ fn tapes_are_checked() {
             good,
             0,
             "frames 1, malformed 0, unknown 0, changed by re-encoding 0",
-            "raw lines 0, host frames 0, of these odd 0",
+            "aside: host frames 0, odd 0, raw lines 0",
             "",
         ),
         (
@@ -21,16 +21,16 @@ fn tapes_are_checked() {
             r#"{"t":1,"dir":"out","msg":{"type":"stream_event","event":7}}"#,
             1,
             "frames 1, malformed 1, unknown 0, changed by re-encoding 0",
-            "raw lines 0, host frames 0, of these odd 0",
-            "malformed: ",
+            "aside: host frames 0, odd 0, raw lines 0",
+            "t.ndjson:1: ",
         ),
         (
             "unknown",
             r#"{"t":1,"dir":"out","msg":{"type":"brand_new","x":1.0}}"#,
             1,
             "frames 1, malformed 0, unknown 1, changed by re-encoding 0",
-            "raw lines 0, host frames 0, of these odd 0",
-            "unknown: frame brand_new",
+            "aside: host frames 0, odd 0, raw lines 0",
+            "unknown member in a frame of type `brand_new`",
         ),
         (
             "from the host",
@@ -40,7 +40,7 @@ fn tapes_are_checked() {
 {"t":3,"dir":"meta","exit":0}"#,
             0,
             "frames 0, malformed 0, unknown 0, changed by re-encoding 0",
-            "raw lines 2, host frames 1, of these odd 1",
+            "aside: host frames 1, odd 1, raw lines 2",
             "",
         ),
     ];
@@ -58,12 +58,16 @@ fn tapes_are_checked() {
 fn a_file_that_is_no_tape() {
     let home = tempfile::tempdir().unwrap();
     fs::write(home.path().join("t"), "\n{}\n").unwrap();
-    let error = "error: t:2: not a line of a tape: missing field `dir` at line 1 column 2\n";
-    assert_eq!(pilothouse(home.path(), &["tape", "check", "t"]), ran(1, "", error));
-    assert_eq!(pilothouse(home.path(), &["tape", "show", "t"]), ran(1, "", error));
-    let run = pilothouse(home.path(), &["tape", "show", "missing"]);
-    assert_eq!(run.code, 1);
-    assert!(run.err.contains("`missing`"), "{}", run.err);
+    let note = "t:2: no tape line: missing field `dir` at line 1 column 2\n";
+    let verdict = "frames 0, malformed 1, unknown 0, changed by re-encoding 0\naside: host frames 0, odd 0, raw lines 0\n";
+    assert_eq!(pilothouse(home.path(), &["tape", "check", "t"]), ran(1, verdict, note));
+    let warning = "warning: line 2 of the tape cannot be read: missing field `dir` at line 1 column 2\n";
+    assert_eq!(pilothouse(home.path(), &["tape", "show", "t"]), ran(0, "", warning));
+    for command in ["show", "check"] {
+        let run = pilothouse(home.path(), &["tape", command, "missing"]);
+        assert_eq!(run.code, 1);
+        assert!(run.err.contains("`missing`"), "{}", run.err);
+    }
 }
 
 #[test]
@@ -76,7 +80,7 @@ fn a_tape_is_shown() {
 {"t":40,"dir":"out","msg":{"type":"result","subtype":"success","result":"done"}}
 "#;
     fs::write(home.path().join("t"), tape).unwrap();
-    let shown = "       0 → user Hi\u{fffd}\n      13 ← assistant Hello [Bash {\"command\":\"ls\"}]\n      \
+    let shown = "       0 → user Hi\u{fffd}\n      12 ← assistant Hello [Bash {\"command\":\"ls\"}]\n      \
                  20 ← control_request/can_use_tool Bash {\"a\":1}\n      30 ! oops\n      40 ← result/success done\n";
     assert_eq!(pilothouse(home.path(), &["tape", "show", "t"]), ran(0, shown, ""));
 }
