@@ -1,0 +1,80 @@
+//! A plugin: a directory that brings commands, skills and agents under its own name.
+
+use std::path::{Component, Path, PathBuf};
+
+use serde_json::{Map, Value};
+
+use crate::problem::{Problem, ProblemKind};
+use crate::read::{problem, read_all};
+
+/// A plugin that was loaded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Plugin {
+    /// Its name, which stands before the names of what it brings.
+    pub name: String,
+    /// Its directory.
+    pub directory: PathBuf,
+    /// Its version, if it says.
+    pub version: Option<String>,
+    /// The manifest, unknown fields included.
+    pub manifest: Map<String, Value>,
+}
+
+/// Loads a plugin. Its manifest is `.claude-plugin/plugin.json`; without one the directory's name is the plugin's.
+pub(crate) fn load(directory: &Path) -> Result<Plugin, Problem> {
+    let refuse = |why: String| problem(directory, ProblemKind::Plugin(why));
+    if !directory.is_dir() {
+        return Err(refuse("there is no such directory".to_owned()));
+    }
+    let file = directory.join(".claude-plugin/plugin.json");
+    let manifest = if file.exists() {
+        let text = read_all(&file)?;
+        match serde_json::from_str(&text) {
+            Ok(Value::Object(manifest)) => Some(manifest),
+            Ok(_) => return Err(refuse(format!("{} is not an object", file.display()))),
+            Err(error) => {
+                let kind = ProblemKind::Plugin(format!("its manifest is not JSON: {error}"));
+                return Err(Problem { path: file, line: Some(error.line()), kind });
+            }
+        }
+    } else {
+        None
+    };
+    let name = match &manifest {
+        Some(manifest) => manifest.get("name").and_then(Value::as_str).map(str::to_owned),
+        None => directory.file_name().and_then(|name| name.to_str()).map(str::to_owned),
+    };
+    let name = name.ok_or_else(|| refuse("its manifest has no `name`".to_owned()))?;
+    if name.is_empty()
+        || name.contains(|c: char| c.is_whitespace() || c.is_control() || matches!(c, ':' | '/'))
+    {
+        return Err(refuse(format!("its name `{name}` may not have blanks, `:` or `/`")));
+    }
+    let manifest = manifest.unwrap_or_default();
+    let version = manifest.get("version").and_then(Value::as_str).map(str::to_owned);
+    Ok(Plugin { name, directory: directory.to_owned(), version, manifest })
+}
+
+impl Plugin {
+    /// The paths that the manifest lists under a key, absolute; one that leaves the plugin is reported.
+    pub(crate) fn listed(&self, key: &str, problems: &mut Vec<Problem>) -> Option<Vec<PathBuf>> {
+        let written: Vec<&str> = match self.manifest.get(key)? {
+            Value::String(path) => vec![path],
+            Value::Array(paths) => paths.iter().filter_map(Value::as_str).collect(),
+            _ => Vec::new(),
+        };
+        let mut paths = Vec::new();
+        for path in written {
+            let inside = Path::new(path)
+                .components()
+                .all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+            if inside {
+                paths.push(self.directory.join(path));
+            } else {
+                let why = format!("`{key}` lists `{path}`, which is outside the plugin");
+                problems.push(problem(&self.directory, ProblemKind::Plugin(why)));
+            }
+        }
+        Some(paths)
+    }
+}
