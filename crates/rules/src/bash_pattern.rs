@@ -80,6 +80,11 @@ impl Wild {
         }
         rest.ends_with(last.as_str())
     }
+
+    /// Whether nothing fixes which program runs.
+    pub(crate) fn is_open_at_start(&self) -> bool {
+        self.pieces.first().is_some_and(String::is_empty)
+    }
 }
 
 fn push(pieces: &mut [String], c: char) {

@@ -5,6 +5,7 @@
 //! - [`Rule`], [`RuleSet`], [`Source`]: what is allowed, and where that is written.
 //! - [`Context`]: rules, [`Mode`], directories; [`Context::apply`] changes it by a host's updates.
 //! - [`Engine::decide`]: from a [`ToolCall`] to a [`Decision`].
+//! - [`lint`]: rules that are dead, shadowed, contradicting or far-reaching.
 //!
 //! Shell commands are read twice: strictly for what may be allowed, generously for what is forbidden. A deny sees
 //! through quoting, wrappers and nesting; an allow does not.
@@ -20,6 +21,7 @@ mod explain;
 mod glob;
 mod index;
 mod judge;
+mod lint;
 mod mode;
 mod opinion;
 mod path_pattern;
@@ -40,6 +42,7 @@ pub use crate::{
     context::{Context, Directory},
     decision::{BlockCount, Decision, ReasonType, RuleRef, Step, SubDecision},
     engine::Engine,
+    lint::{Finding, FindingKind, lint},
     mode::{Classifier, Classify, Mode, Outage, UnknownMode, Verdict},
     paths::{Files, NoFiles},
     rule::{Rule, split_rule_list},

@@ -152,6 +152,25 @@ impl PathPattern {
             }
     }
 
+    /// Whether every path that the other covers is covered by this one, as far as names alone can tell.
+    pub(crate) fn covers_pattern(&self, other: &Self) -> bool {
+        let literal = |segments: &[Segment]| -> Option<Vec<String>> {
+            segments
+                .iter()
+                .map(|segment| match segment {
+                    Segment::Name(name) => Some(name.clone()),
+                    _ => None,
+                })
+                .collect()
+        };
+        if self == other {
+            return true;
+        }
+        let Some(names) = literal(&other.segments) else { return false };
+        let path: Vec<&str> = other.root.iter().chain(&names).map(String::as_str).collect();
+        self.matches(&path, false)
+    }
+
     /// The name a file must have to be covered, when the pattern fixes it.
     pub(crate) fn file_name(&self) -> Option<&str> {
         match self.segments.last() {

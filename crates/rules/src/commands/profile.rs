@@ -133,7 +133,6 @@ const PROFILES: &[Profile] = &[
     text("type", &[]),
     text("tr", &[]),
     text("factor", &[]),
-    files("test", &[], &[]),
     Profile {
         name: "date",
         operands: Operands::FormatOnly,

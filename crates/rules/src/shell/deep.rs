@@ -62,10 +62,16 @@ const DEEPEST: usize = 4;
 const MOST_COMMANDS: usize = 2_000;
 
 /// Reads a command line generously, given its tree.
-pub(crate) fn read(reading: &tree::TreeReading) -> DeepReading {
+pub(crate) fn read(command: &str, reading: &tree::TreeReading) -> DeepReading {
     let mut deep = DeepReading::default();
     let mut variables = Variables::new();
     collect(reading, Route::Direct, 0, &mut variables, &mut deep);
+    // The shell joins continued lines before it looks at words, the grammar after; except in comments, where it
+    // does not join them at all. So both texts are read.
+    if command.contains("\\\n") {
+        let joined = tree::read(&command.replace("\\\n", ""));
+        collect(&joined, Route::Direct, 0, &mut variables, &mut deep);
+    }
     deep
 }
 
@@ -100,6 +106,7 @@ fn collect(
                 }
             }
             Found::HereText(text) => here_texts.push(text.clone()),
+            Found::Suspect(text) => nested(text, route, depth, variables, deep),
             Found::Command(command) => {
                 let words: Vec<Word> = command.words.iter().flat_map(|raw| expand(raw, variables)).collect();
                 reads_script |= add(words, route, depth, variables, deep);

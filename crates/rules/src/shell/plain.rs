@@ -362,6 +362,8 @@ impl Reader<'_> {
             }
         }
         word.raw = start[..start.len() - self.rest.len()].to_owned();
+        // `stash@{0}` stays as it is; only a list or a range expands.
+        word.brace &= word.raw.contains(',') || word.raw.contains("..");
         if word.raw.is_empty() { Err(Obstacle::Unreadable) } else { Ok(word) }
     }
 

@@ -21,6 +21,8 @@ pub(crate) enum Found {
         writes: bool,
         target: String,
     },
+    /// Text that may hold commands the grammar does not see, such as the default of `${x:-…}`.
+    Suspect(String),
     /// The text of a here-document or here-string.
     HereText(String),
 }
@@ -52,6 +54,9 @@ pub(crate) fn read(text: &str) -> TreeReading {
     let Some(tree) = parse(text) else { return TreeReading { found: Vec::new(), has_error: true } };
     let root = tree.root_node();
     let mut reading = TreeReading { found: Vec::new(), has_error: root.has_error() };
+    if reading.has_error {
+        reading.found.extend(scan(text).map(Found::Command));
+    }
     // An own stack instead of recursion: the depth is the input's choice.
     let mut open = vec![root];
     while let Some(node) = open.pop() {
@@ -62,6 +67,14 @@ pub(crate) fn read(text: &str) -> TreeReading {
         open[before..].reverse();
     }
     reading
+}
+
+/// A crude reading for text that the grammar rejects: whatever stands between separators may be a command. It is
+/// there so that a deny still sees `{rm,x}`, which the shell accepts and the grammar does not.
+fn scan(text: &str) -> impl Iterator<Item = TreeCommand> + '_ {
+    text.split([';', '&', '|', '\n', '(', ')', '`'])
+        .map(|piece| TreeCommand { words: piece.split_whitespace().map(ToOwned::to_owned).collect() })
+        .filter(|command| !command.words.is_empty())
 }
 
 fn visit(node: Node<'_>, text: &str, found: &mut Vec<Found>) {
@@ -92,6 +105,10 @@ fn visit(node: Node<'_>, text: &str, found: &mut Vec<Found>) {
             found.push(Found::Assignment(name.to_owned(), value.to_owned()));
         }
         "file_redirect" => redirect(node, text, found),
+        "expansion" if slice(node, text).contains('`') => {
+            let commands = slice(node, text).split('`').skip(1).step_by(2);
+            found.extend(commands.map(|command| Found::Suspect(command.to_owned())));
+        }
         "herestring_redirect" => {
             let body = slice(node, text).trim_start_matches("<<<").trim();
             found.push(Found::HereText(body.trim_matches(['"', '\'']).to_owned()));

@@ -163,6 +163,11 @@ pub(crate) fn peel_harmless(words: &[Word]) -> Option<&[Word]> {
     (!rest.is_empty() && rest.first().is_some_and(|w| !w.text.starts_with('-'))).then_some(rest)
 }
 
+/// Whether a program runs the command that follows it.
+pub(crate) fn is_wrapper(name: &str) -> bool {
+    find(name).is_some_and(|wrapper| !wrapper.harmless || wrapper.name == "xargs")
+}
+
 /// Shells that run text given with `-c` or on standard input.
 pub(crate) fn is_shell(name: &str) -> bool {
     matches!(

@@ -1,5 +1,7 @@
 //! Integration tests of the permission engine.
 #![expect(clippy::expect_used, reason = "a test that cannot go on should say so and stop")]
 
+mod bypass;
 mod observed;
+mod scratch;
 mod tapes;
