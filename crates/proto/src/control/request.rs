@@ -43,6 +43,10 @@ macro_rules! requests {
                     _ => return None,
                 })
             }
+
+            pub(crate) fn describe_replies(generator: &mut schemars::SchemaGenerator) {
+                $( generator.subschema_for::<$Response>(); )*
+            }
         }
 
         $(
