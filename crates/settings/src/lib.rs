@@ -21,6 +21,7 @@
 //! Files are edited in place by [`edit_file`]: only the touched value changes, everything else keeps its bytes; writers
 //! wait for each other; a writer that dies leaves the old file or the new one.
 
+mod context;
 mod document;
 mod edit;
 mod hooks;
@@ -33,8 +34,10 @@ mod problem;
 mod replace;
 mod schema;
 mod trust;
+mod update;
 mod watch;
 
+pub use context::Disk;
 pub use document::{Node, NodeValue, Position, SyntaxError, parse};
 pub use edit::{Change, EditError, Edited, edit_file, edit_text, update_file};
 pub use hooks::{HookCommand, HookGroup};
@@ -42,7 +45,7 @@ pub use layer::{Layer, Sources, UnknownSource};
 pub use load::{FlagError, FlagSettings, LoadOptions, Origin, Settings};
 pub use locations::Locations;
 pub use merge::{Found, Sourced};
-pub use permissions::{Behavior, Directory, NotInForce, Permissions, RuleEntry};
+pub use permissions::{Directory, NotInForce, Permissions, RuleEntry};
 pub use problem::{Problem, ProblemKind};
 pub use replace::{ReplaceError, replace_file};
 pub use trust::Trust;

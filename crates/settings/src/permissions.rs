@@ -3,42 +3,13 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use pilothouse_rules::Behavior;
+
 use crate::document::Node;
 use crate::load::{Document, Origin, Settings};
 use crate::merge::Sourced;
 use crate::problem::{Problem, ProblemKind};
 use crate::{Layer, Trust};
-
-/// What a rule does to a tool call it matches.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Behavior {
-    /// Run it without asking.
-    Allow,
-    /// Refuse it.
-    Deny,
-    /// Ask, whatever else allows it.
-    Ask,
-}
-
-impl Behavior {
-    /// All three.
-    pub const ALL: [Behavior; 3] = [Behavior::Allow, Behavior::Deny, Behavior::Ask];
-
-    /// The key of the list in a settings file.
-    pub fn key(self) -> &'static str {
-        match self {
-            Behavior::Allow => "allow",
-            Behavior::Deny => "deny",
-            Behavior::Ask => "ask",
-        }
-    }
-}
-
-impl fmt::Display for Behavior {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.key())
-    }
-}
 
 /// A rule as it was written.
 #[derive(Debug, Clone, PartialEq)]
@@ -140,7 +111,7 @@ pub(crate) fn collect(settings: &Settings) -> (Permissions, Vec<Problem>) {
         for behavior in Behavior::ALL {
             let needs_trust = if behavior == Behavior::Allow { untrusted } else { None };
             let before = permissions.rules.len();
-            let rules = strings(document, node, behavior.key());
+            let rules = strings(document, node, behavior.name());
             permissions.rules.extend(rules.map(|(text, origin)| RuleEntry {
                 text: text.to_owned(),
                 behavior,

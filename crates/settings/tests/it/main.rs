@@ -2,6 +2,7 @@
 #![expect(clippy::expect_used, reason = "a test that cannot go on has failed")]
 
 mod concurrency;
+mod deciding;
 mod editing;
 mod layering;
 mod properties;

@@ -1,0 +1,159 @@
+//! Settings files, the engine, and updates written back.
+
+use pilothouse_proto::PermissionUpdate;
+use pilothouse_rules::{Behavior, Engine, Mode, ToolCall};
+use pilothouse_settings::{Layer, LoadOptions, Locations, Settings};
+use serde_json::{Value, json};
+
+struct Home {
+    dir: tempfile::TempDir,
+    locations: Locations,
+}
+
+impl Home {
+    fn new() -> Self {
+        let dir = tempfile::tempdir().expect("a directory");
+        let mut locations = Locations::new(dir.path(), dir.path().join("project"));
+        locations.managed = dir.path().join("managed");
+        std::fs::create_dir_all(dir.path().join("project/.claude")).expect("made");
+        std::fs::create_dir_all(dir.path().join(".claude")).expect("made");
+        Home { dir, locations }
+    }
+
+    fn write(&self, layer: Layer, settings: &Value) {
+        let file = self.locations.file(layer).expect("a file");
+        let text = serde_json::to_string_pretty(settings).expect("JSON");
+        std::fs::write(file, text).expect("written");
+    }
+
+    fn trust(&self) {
+        let project = self.locations.project.to_str().expect("UTF-8");
+        let state = json!({"projects": {project: {"hasTrustDialogAccepted": true}}});
+        std::fs::write(&self.locations.state_file, state.to_string()).expect("written");
+    }
+
+    fn engine(&self) -> Engine {
+        Engine::new(Settings::load(&self.locations, &LoadOptions::default()).0.context())
+    }
+
+    fn decide(&self, command: &str) -> Behavior {
+        self.engine().decide(&ToolCall::bash(command)).behavior
+    }
+
+    fn read(&self, layer: Layer) -> Value {
+        let file = self.locations.file(layer).expect("a file");
+        serde_json::from_str(&std::fs::read_to_string(file).expect("read")).expect("JSON")
+    }
+}
+
+/// The recorded scenarios about settings: the file, whether the workspace is trusted, and what became of each command.
+#[test]
+fn the_recorded_scenarios_come_out_alike() {
+    let file = json!({"permissions": {
+        "allow": ["Bash(touch:*)", "Bash(git:*)"], "deny": ["Bash(rm:*)"], "ask": ["Bash(git push:*)"]
+    }});
+    for (layer, trusted, touch) in [
+        (Layer::User, false, Behavior::Allow),
+        (Layer::Local, false, Behavior::Allow),
+        (Layer::Project, true, Behavior::Allow),
+        (Layer::Project, false, Behavior::Ask),
+    ] {
+        let home = Home::new();
+        home.write(layer, &file);
+        if trusted {
+            home.trust();
+        }
+        for (command, expected) in [
+            ("touch z", touch),
+            ("git push", Behavior::Ask),
+            ("rm x", Behavior::Deny),
+            ("git log", Behavior::Allow),
+        ] {
+            assert_eq!(home.decide(command), expected, "{layer} {trusted} {command}");
+        }
+    }
+}
+
+#[test]
+fn a_decision_names_the_file_and_the_line() {
+    let home = Home::new();
+    home.write(
+        Layer::User,
+        &json!({"permissions": {"allow": ["Read"], "deny": ["WebSearch", "Bash(rm:*)"]}}),
+    );
+    let decision = home.engine().decide(&ToolCall::bash("rm x"));
+    let place = decision.rule.expect("a rule").place.expect("a place");
+    let file = home.locations.file(Layer::User).expect("a file");
+    assert_eq!(place.to_string(), format!("{}:8", file.display()));
+}
+
+#[test]
+fn modes_and_directories_reach_the_engine() {
+    let home = Home::new();
+    home.write(
+        Layer::User,
+        &json!({"permissions": {"defaultMode": "acceptEdits", "additionalDirectories": ["~/x"]}}),
+    );
+    let engine = home.engine();
+    assert_eq!(engine.context().mode, Mode::AcceptEdits);
+    let directory = home.dir.path().join("x");
+    assert_eq!(engine.context().directories[0].path, directory.to_str().expect("UTF-8"));
+    home.write(
+        Layer::User,
+        &json!({"permissions": {"defaultMode": "bypassPermissions", "disableBypassPermissionsMode": "disable"}}),
+    );
+    assert_eq!(home.engine().context().mode, Mode::Default);
+}
+
+#[test]
+fn a_link_out_of_the_project_is_seen_through() {
+    let home = Home::new();
+    let outside = home.dir.path().join("outside");
+    std::fs::create_dir_all(&outside).expect("made");
+    std::os::unix::fs::symlink(&outside, home.locations.project.join("inside")).expect("linked");
+    let read = |path: &str| {
+        let path = home.locations.project.join(path);
+        let input = json!({"file_path": path.to_str().expect("UTF-8")});
+        let Value::Object(input) = input else { panic!("an object") };
+        home.engine().decide(&ToolCall::new("Read", input)).behavior
+    };
+    assert_eq!(read("a.txt"), Behavior::Allow);
+    assert_eq!(read("inside/new.txt"), Behavior::Ask);
+}
+
+#[test]
+fn updates_are_written_where_they_say() {
+    let home = Home::new();
+    let save = |update: Value| {
+        let update: PermissionUpdate = serde_json::from_value(update).expect("an update");
+        home.locations.save_update(&update).expect("saved")
+    };
+    let rules = |kind: &str, destination: &str, contents: &[&str]| {
+        let rules: Vec<Value> =
+            contents.iter().map(|c| json!({"toolName": "Bash", "ruleContent": c})).collect();
+        json!({"type": kind, "rules": rules, "behavior": "allow", "destination": destination})
+    };
+    // Byte for byte what the agent CLI writes.
+    save(rules("addRules", "projectSettings", &["touch:*"]));
+    let file = home.locations.file(Layer::Project).expect("a file");
+    assert_eq!(
+        std::fs::read_to_string(file).expect("read"),
+        "{\n  \"permissions\": {\n    \"allow\": [\n      \"Bash(touch:*)\"\n    ]\n  }\n}\n"
+    );
+    save(rules("addRules", "localSettings", &["a", "b", "c"]));
+    save(rules("addRules", "localSettings", &["b", "d"]));
+    save(rules("removeRules", "localSettings", &["a"]));
+    save(json!({"type": "setMode", "mode": "plan", "destination": "localSettings"}));
+    save(json!({"type": "addDirectories", "directories": ["/x", "/y"], "destination": "localSettings"}));
+    save(json!({"type": "removeDirectories", "directories": ["/x"], "destination": "localSettings"}));
+    assert_eq!(
+        home.read(Layer::Local),
+        json!({"permissions": {
+            "allow": ["Bash(b)", "Bash(c)", "Bash(d)"], "defaultMode": "plan", "additionalDirectories": ["/y"]
+        }})
+    );
+    save(rules("replaceRules", "localSettings", &["z"]));
+    assert_eq!(home.read(Layer::Local)["permissions"]["allow"], json!(["Bash(z)"]));
+    assert_eq!(save(rules("addRules", "session", &["x"])), None);
+    assert_eq!(save(json!({"type": "paintItBlue", "destination": "localSettings"})), None);
+}
