@@ -1,1 +1,57 @@
-//! Drive Claude Code from Rust: launch, handshake, turns, approvals, hooks, tools.
+#![doc = include_str!("../README.md")]
+
+mod connect;
+mod debug_log;
+mod desk;
+mod dialog;
+mod elicitation;
+mod error;
+mod event;
+pub mod executable;
+mod fold;
+mod hook;
+mod mcp;
+mod options;
+mod partial;
+mod permission;
+mod prompt;
+mod pump;
+mod query;
+mod question;
+mod session;
+mod shadow;
+mod turn;
+mod turns;
+
+pub use connect::WarmStart;
+pub use dialog::{DialogHandler, DialogRequest};
+pub use elicitation::{ElicitationHandler, ElicitationRequest};
+pub use error::{Error, HandshakeError};
+pub use event::{Event, Subagent};
+pub use executable::ExecutableError;
+pub use fold::{ModelTotal, Usage};
+pub use hook::{HookCall, HookEvent, HookHandler, Matcher, OnFailure};
+pub use options::values::{
+    McpRegistration, PermissionPrompts, Plugin, PreviewFormat, SettingSource, Settings, Skills, SystemPrompt,
+    Thinking, Tools,
+};
+pub use options::{Options, OptionsError, StderrLine};
+pub use partial::{PartialBlock, PartialMessage};
+pub use permission::{PermissionHandler, PermissionRequest};
+pub use pilothouse_link::{EndKind, Ended, Transport};
+pub use pilothouse_proto::{PermissionMode, PermissionUpdate, Priority};
+pub use prompt::Prompt;
+pub use query::{Query, query};
+pub use question::Choice;
+pub use session::{AllEvents, Closed, OwnTurns, Session};
+pub use shadow::Shadow;
+pub use turn::{Finish, Turn, TurnResult};
+
+/// Recorded conversations.
+pub use pilothouse_link::tape;
+/// Servers that run inside this process.
+pub use pilothouse_mcp as mcp_server;
+/// The types of the wire.
+pub use pilothouse_proto as proto;
+/// Sessions on disk: list, read, fork, rename, tag, delete.
+pub use pilothouse_store as sessions;

@@ -23,9 +23,20 @@ impl Raw {
         self.0.get()
     }
 
+    /// The text as serde_json keeps it, for whoever speaks in those terms.
+    pub fn as_raw_value(&self) -> &RawValue {
+        &self.0
+    }
+
     /// Reads the text as a `T`.
     pub fn decode<T: DeserializeOwned>(&self) -> Result<T, DecodeError> {
         crate::decode(self.get().as_bytes())
+    }
+}
+
+impl From<Box<RawValue>> for Raw {
+    fn from(raw: Box<RawValue>) -> Self {
+        Self(raw)
     }
 }
 

@@ -1,0 +1,30 @@
+//! A conversation over stdin, streamed word by word: `cargo run --example chat [PATH-OF-CLI]`.
+
+mod cli;
+
+use std::io::Write as _;
+
+use pilothouse::{Event, proto::AgentFrame};
+use tokio::io::{AsyncBufReadExt as _, BufReader};
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let session = cli::options().include_partial_messages().connect().await?;
+    let mut lines = BufReader::new(tokio::io::stdin()).lines();
+    cli::say("Say something; an empty line ends.");
+    while let Some(line) = lines.next_line().await?.filter(|line| !line.is_empty()) {
+        let mut turn = session.send(line).await?;
+        while let Some(event) = turn.next().await {
+            if let Event::Frame { frame: AgentFrame::StreamEvent(delta), .. } = event? {
+                let mut out = std::io::stdout();
+                out.write_all(delta.text_delta().unwrap_or_default().as_bytes())?;
+                out.flush()?;
+            }
+        }
+        let result = turn.await?;
+        cli::say(format!("\n[{}]", result.failure().unwrap_or_else(|| "done".to_owned())));
+    }
+    let closed = session.close().await;
+    cli::say(closed.cause);
+    Ok(())
+}

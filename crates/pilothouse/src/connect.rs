@@ -1,0 +1,217 @@
+//! From options to a live session: start the CLI, connect, shake hands.
+
+use std::ffi::OsString;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use pilothouse_link::tape::Recorder;
+use pilothouse_link::{Connect, Events, Handle, Host, RequestError, SendError, Transport};
+use pilothouse_mcp::ServerSet;
+use pilothouse_proc::{Ladder, Spawn};
+use pilothouse_proto::AgentFrame;
+use pilothouse_proto::control::InitializeResponse;
+use tokio::task::JoinHandle;
+
+use crate::debug_log::DebugLog;
+use crate::desk::Desk;
+use crate::error::{Error, HandshakeError};
+use crate::executable;
+use crate::mcp;
+use crate::options::environment::environment;
+use crate::options::{Options, argv, initialize};
+use crate::pump::Pump;
+use crate::session::{Session, Shared};
+use crate::shadow;
+
+impl Options {
+    /// Starts the CLI and shakes hands. The session is ready for its first message, and warm: start-up is over.
+    ///
+    /// # Errors
+    /// When the options contradict each other, the CLI cannot be started, dies, or stays silent; each says what to do.
+    pub async fn connect(self) -> Result<Session, Error> {
+        let program = executable::find(self.process.executable.as_deref())?;
+        let args = argv::argv(&self)?;
+        let mut spawn = Spawn::new(&program).args(&args).env_clear();
+        for (name, value) in environment(&self.flags, &self.process, std::env::vars_os()) {
+            spawn = spawn.env(name, value);
+        }
+        if let Some(cwd) = &self.process.cwd {
+            spawn = spawn.cwd(cwd);
+        }
+        if let Some(lines) = self.process.stderr.clone() {
+            spawn = spawn.on_stderr(Box::new(move |line| (lines.0)(line)));
+        }
+        let servers = self.fresh_servers();
+        let connecting = self.connection(&servers)?;
+        let (handle, events) =
+            connecting.child(spawn).await.map_err(|error| Error::Spawn(Arc::new(error)))?;
+        let command = std::iter::once(program.into_os_string()).chain(args).collect();
+        self.shake_hands(handle, events, servers, command).await
+    }
+
+    /// Connects over any other transport: a tape that is played back, a CLI inside this process.
+    ///
+    /// # Errors
+    /// As [`Options::connect`].
+    pub async fn connect_over(self, transport: Transport) -> Result<Session, Error> {
+        argv::argv(&self)?;
+        let servers = self.fresh_servers();
+        let (handle, events) = self.connection(&servers)?.over(transport);
+        self.shake_hands(handle, events, servers, Vec::new()).await
+    }
+
+    /// Starts the CLI in the background, to have it ready when the first message comes.
+    ///
+    /// Needs a tokio runtime. Await the result to get the session; dropping it ends the CLI.
+    pub fn warm_up(self) -> WarmStart {
+        WarmStart(tokio::spawn(self.connect()))
+    }
+
+    /// A server stands for one connection, and options may be used for many.
+    fn fresh_servers(&self) -> Arc<ServerSet> {
+        let servers = ServerSet::default();
+        for server in self.handlers.mcp.values() {
+            servers.insert(server.fresh());
+        }
+        Arc::new(servers)
+    }
+
+    fn connection(&self, servers: &Arc<ServerSet>) -> Result<Connect<Host>, Error> {
+        let process = &self.process;
+        let mut connect = Connect::new()
+            .serve(Desk::new(self.handlers.clone(), Arc::clone(servers)))
+            .request_timeout(Some(process.request_timeout));
+        if let Some(bytes) = process.max_line_bytes {
+            connect = connect.max_line(bytes);
+        }
+        if let Some(step) = process.exit_grace {
+            connect = connect.ladder(Ladder { after_end_of_input: step, after_term: step, after_kill: step });
+        }
+        if let Some(path) = &process.record {
+            let recorder = Recorder::create(path).map_err(|error| Error::Tape {
+                path: path.display().to_string(),
+                reason: error.to_string(),
+            })?;
+            connect = connect.tap(Arc::new(recorder));
+        }
+        if DebugLog::is_wanted() {
+            connect = connect.tap(Arc::new(DebugLog));
+        }
+        Ok(connect)
+    }
+
+    async fn shake_hands(
+        self,
+        handle: Handle<Host>,
+        events: Events<AgentFrame>,
+        servers: Arc<ServerSet>,
+        command: Vec<OsString>,
+    ) -> Result<Session, Error> {
+        let request = initialize::initialize(&self, &servers).await;
+        let limit = self.process.initialize_timeout;
+        let handshake = match handle.request_within(request, Some(limit)).await {
+            Ok(handshake) => handshake,
+            // The reply only informs, so a shape of it that we do not know is no reason to give up.
+            Err(RequestError::BadReply { error, .. }) => {
+                tracing::warn!(%error, "the CLI's answer to `initialize` cannot be read");
+                InitializeResponse::default()
+            }
+            Err(error) => return Err(explain(error, &handle, command).await),
+        };
+        check_hooks(&self, &handshake);
+        for name in servers.names() {
+            if let Some(server) = servers.get(&name) {
+                mcp::forward(&server, handle.downgrade());
+            }
+        }
+        let shadows = shadow::find(&self);
+        for shadow in &shadows {
+            tracing::warn!("{shadow}");
+        }
+        let pump = Pump::new(events, handle.clone());
+        let shared = Shared {
+            handle,
+            pump,
+            servers,
+            handshake,
+            shadows,
+            verbatim: self.flags.verbatim_prompts,
+            request_timeout: self.process.request_timeout,
+        };
+        Ok(Session { shared: Arc::new(shared) })
+    }
+}
+
+/// A CLI that ignores hooks lets pass what they should stop, so silence about it would be dangerous.
+fn check_hooks(options: &Options, handshake: &InitializeResponse) {
+    if !options.handlers.hooks.is_empty() && handshake.hooks_applied.as_ref() == Some(&false) {
+        tracing::warn!("the CLI says that it does not apply the hooks of this session");
+    }
+}
+
+/// Ends what is left of the CLI and tells what happened to it.
+async fn explain(error: RequestError, handle: &Handle<Host>, argv: Vec<OsString>) -> Error {
+    let (what, timed_out, causes) = match &error {
+        RequestError::TimedOut { after, .. } => (
+            format!("the CLI runs but has not answered `initialize` within {} s", after.as_secs_f32()),
+            true,
+            vec![
+                "it waits for a login or for the network".to_owned(),
+                "it is not Claude Code, or too old for this protocol".to_owned(),
+                "the machine is slow: raise `Options::initialize_timeout`".to_owned(),
+            ],
+        ),
+        RequestError::Send(SendError::Ended(ended)) => (
+            format!("the CLI ended before the session began: {}", summary(ended)),
+            false,
+            vec![
+                "a flag that this version does not know".to_owned(),
+                "the program is not Claude Code".to_owned(),
+                "a session that cannot be resumed".to_owned(),
+            ],
+        ),
+        _ => return error.into(),
+    };
+    let closed = handle.close_by(Ladder::now()).await;
+    let ended = (*closed.cause).clone();
+    let stderr_tail = ended.stderr_tail.clone();
+    Error::Handshake(Arc::new(HandshakeError {
+        what,
+        argv,
+        stderr_tail,
+        causes,
+        ended: Some(ended),
+        timed_out,
+    }))
+}
+
+fn summary(ended: &pilothouse_link::Ended) -> String {
+    let mut bare = ended.clone();
+    // The error shows stderr on its own.
+    bare.stderr_tail = String::new();
+    bare.to_string()
+}
+
+/// A session that is being started; await it to use it.
+#[derive(Debug)]
+#[must_use = "dropping a warm start ends its CLI"]
+pub struct WarmStart(JoinHandle<Result<Session, Error>>);
+
+impl Future for WarmStart {
+    type Output = Result<Session, Error>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        Pin::new(&mut self.0).poll(cx).map(|joined| match joined {
+            Ok(result) => result,
+            Err(error) => Err(Error::Unsendable(format!("the warm start was stopped: {error}"))),
+        })
+    }
+}
+
+impl Drop for WarmStart {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}

@@ -1,0 +1,100 @@
+//! Where the CLI's own requests are answered.
+//!
+//! The desk runs on the task that reads the connection, so it only looks at a request and hands it to a task of its own.
+//! Awaiting anything here would stop the reading, and with it the reply that might be awaited.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use pilothouse_link::{Host, Inbound, Serve};
+use pilothouse_mcp::{InProcessServer, ServerSet};
+use pilothouse_proto::AgentRequest;
+
+use crate::dialog::{self, DialogRequest};
+use crate::elicitation::{self, ElicitationRequest};
+use crate::hook::{self, Hooks};
+use crate::mcp;
+use crate::permission::PermissionRequest;
+
+/// Answers one request of the CLI.
+pub(crate) type Responder = pilothouse_link::Responder<Host>;
+
+/// A handler of any kind, ready to be called from anywhere.
+pub(crate) struct Callback<R, O = ()>(Arc<CallbackFn<R, O>>);
+
+type CallbackFn<R, O> = dyn Fn(R) -> Pin<Box<dyn Future<Output = O> + Send>> + Send + Sync;
+
+impl<R: 'static, O: 'static> Callback<R, O> {
+    pub(crate) fn new(
+        call: impl Fn(R) -> Pin<Box<dyn Future<Output = O> + Send>> + Send + Sync + 'static,
+    ) -> Self {
+        Self(Arc::new(call))
+    }
+
+    pub(crate) fn call(&self, request: R) -> Pin<Box<dyn Future<Output = O> + Send>> {
+        (self.0)(request)
+    }
+}
+
+impl<R, O> Clone for Callback<R, O> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<R, O> fmt::Debug for Callback<R, O> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("handler")
+    }
+}
+
+/// Everything a host can register to be asked.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct Handlers {
+    pub(crate) permission: Option<Callback<PermissionRequest>>,
+    pub(crate) hooks: Hooks,
+    pub(crate) mcp: BTreeMap<String, InProcessServer>,
+    pub(crate) elicitation: Option<Callback<ElicitationRequest>>,
+    pub(crate) dialogs: BTreeMap<String, Callback<DialogRequest>>,
+}
+
+/// The handlers of one session.
+#[derive(Debug)]
+pub(crate) struct Desk {
+    handlers: Handlers,
+    servers: Arc<ServerSet>,
+}
+
+impl Desk {
+    pub(crate) fn new(handlers: Handlers, servers: Arc<ServerSet>) -> Self {
+        Self { handlers, servers }
+    }
+}
+
+impl Serve<Host> for Desk {
+    fn serve(&mut self, inbound: Inbound<Host>) {
+        let Inbound { request, token, responder, .. } = inbound;
+        match request {
+            AgentRequest::CanUseTool(ask) => match &self.handlers.permission {
+                Some(handler) => {
+                    tokio::spawn(handler.call(PermissionRequest::new(ask, token, responder)));
+                }
+                None => responder.error("this host has no permission handler"),
+            },
+            AgentRequest::HookCallback(callback) => {
+                hook::serve(&self.handlers.hooks, *callback, token, responder)
+            }
+            AgentRequest::McpMessage(message) => mcp::serve(&self.servers, message, token, responder),
+            AgentRequest::Elicitation(ask) => {
+                elicitation::serve(self.handlers.elicitation.as_ref(), ask, token, responder);
+            }
+            AgentRequest::RequestUserDialog(ask) => {
+                dialog::serve(&self.handlers.dialogs, ask, token, responder)
+            }
+            other => responder.error(format!("Unsupported control request subtype: {}", other.tag())),
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! What the events of a session add up to: where it runs, what it cost.
+
+use std::collections::BTreeMap;
+
+use bytes::Bytes;
+use pilothouse_proto::system::Init;
+use pilothouse_proto::{AgentFrame, ModelUsage, System, TurnResult};
+
+/// The oldest CLI that this SDK was tried with.
+const OLDEST_CLI: [u32; 3] = [2, 0, 0];
+
+/// Kept as raw lines and decoded when somebody asks, so that folding costs a copy per turn and nothing per event.
+#[derive(Debug, Default)]
+pub(crate) struct Fold {
+    init: Option<Bytes>,
+    result: Option<Bytes>,
+    /// What was spent before the conversation was cleared, which makes the CLI count from zero again.
+    before_reset: Usage,
+    results: u64,
+    version_checked: bool,
+}
+
+/// What a session has used up so far, subagents included.
+#[derive(Debug, Default, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Usage {
+    /// Estimated cost in US dollars.
+    pub cost_usd: f64,
+    /// The turns that have ended.
+    pub turns: u64,
+    /// The same per model.
+    pub models: BTreeMap<String, ModelTotal>,
+}
+
+/// What one model was used for.
+#[derive(Debug, Default, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct ModelTotal {
+    /// Tokens read that no cache held.
+    pub input_tokens: u64,
+    /// Tokens written.
+    pub output_tokens: u64,
+    /// Tokens read from the cache.
+    pub cache_read_input_tokens: u64,
+    /// Tokens put into the cache.
+    pub cache_creation_input_tokens: u64,
+    /// Web searches.
+    pub web_search_requests: u64,
+    /// Estimated cost in US dollars.
+    pub cost_usd: f64,
+}
+
+impl Fold {
+    pub(crate) fn observe(&mut self, frame: &AgentFrame, raw: &[u8]) {
+        match frame {
+            AgentFrame::Result(_) => {
+                self.results += 1;
+                // Copied, because a line shares the memory of everything that was read with it.
+                self.result = Some(Bytes::copy_from_slice(raw));
+            }
+            AgentFrame::System(System::Init(init)) => {
+                if !self.version_checked {
+                    self.version_checked = true;
+                    warn_if_old(init.claude_code_version.as_deref().unwrap_or_default());
+                }
+                self.init = Some(Bytes::copy_from_slice(raw));
+            }
+            AgentFrame::ConversationReset(_) => {
+                self.before_reset = self.usage();
+                self.result = None;
+            }
+            _ => {}
+        }
+    }
+
+    /// The raw line of the last result.
+    pub(crate) fn last_result(&self) -> Option<Bytes> {
+        self.result.clone()
+    }
+
+    pub(crate) fn init(&self) -> Option<Init> {
+        match pilothouse_proto::decode(self.init.as_deref()?) {
+            Ok(AgentFrame::System(System::Init(init))) => Some(*init),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn usage(&self) -> Usage {
+        let mut usage = Usage { turns: self.results, ..self.before_reset.clone() };
+        if let Some(Ok(AgentFrame::Result(result))) = self.result.as_deref().map(pilothouse_proto::decode) {
+            usage.add(&result);
+        }
+        usage
+    }
+}
+
+impl Usage {
+    /// A result counts everything since the conversation began, so only the last one of each is added.
+    fn add(&mut self, result: &TurnResult) {
+        self.cost_usd +=
+            result.total_cost_usd.as_ref().and_then(serde_json::Number::as_f64).unwrap_or_default();
+        for (model, usage) in result.model_usage.as_ref().into_iter().flatten() {
+            self.models.entry(model.clone()).or_default().add(usage);
+        }
+    }
+}
+
+impl ModelTotal {
+    fn add(&mut self, usage: &ModelUsage) {
+        self.input_tokens += usage.input_tokens;
+        self.output_tokens += usage.output_tokens;
+        self.cache_read_input_tokens += usage.cache_read_input_tokens;
+        self.cache_creation_input_tokens += usage.cache_creation_input_tokens;
+        self.web_search_requests += usage.web_search_requests;
+        self.cost_usd += usage.cost_usd.as_f64().unwrap_or_default();
+    }
+}
+
+/// A CLI that is too old may well work; the log says what to do if it does not.
+fn warn_if_old(version: &str) {
+    if is_old(version) {
+        let [major, minor, patch] = OLDEST_CLI;
+        tracing::warn!(
+            "the CLI is version {version}, older than {major}.{minor}.{patch}: update it if something fails"
+        );
+    }
+}
+
+fn is_old(version: &str) -> bool {
+    let mut parts = version.split(|c: char| !c.is_ascii_digit()).map(|part| part.parse::<u32>().ok());
+    let numbers = [(); 3].map(|()| parts.next().flatten());
+    match numbers {
+        [Some(major), Some(minor), Some(patch)] => [major, minor, patch] < OLDEST_CLI,
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+#[path = "fold_tests.rs"]
+mod tests;

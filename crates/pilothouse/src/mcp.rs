@@ -1,0 +1,50 @@
+//! In-process MCP servers: their messages in, and their own messages out.
+
+use std::sync::Arc;
+
+use pilothouse_link::{Host, WeakHandle};
+use pilothouse_mcp::{InProcessServer, ServerSet};
+use pilothouse_proto::control::{HostMcpMessage, McpMessage, McpReply};
+use pilothouse_proto::{Extra, Raw};
+use tokio_util::sync::CancellationToken;
+
+use crate::desk::Responder;
+
+/// Hands a message of the CLI to its server, and the server's answer back.
+pub(crate) fn serve(
+    servers: &Arc<ServerSet>,
+    message: McpMessage,
+    token: CancellationToken,
+    responder: Responder,
+) {
+    let servers = Arc::clone(servers);
+    tokio::spawn(async move {
+        let reply = servers.handle(&message.server_name, message.message.as_raw_value(), &token).await;
+        match reply {
+            Some(reply) => {
+                responder.success(&McpReply { mcp_response: Raw::from(reply), extra: Extra::new() })
+            }
+            // The request was withdrawn, so nothing will be written.
+            None => responder.leave_unanswered(),
+        }
+    });
+}
+
+/// Sends what a server says on its own, until the server or the connection is gone.
+pub(crate) fn forward(server: &InProcessServer, handle: WeakHandle<Host>) {
+    let name = server.name().to_owned();
+    let mut outbound = server.connect();
+    tokio::spawn(async move {
+        while let Some(message) = outbound.next().await {
+            let Some(handle) = handle.upgrade() else { return };
+            let request = HostMcpMessage {
+                server_name: name.clone(),
+                message: Raw::from(message),
+                extra: Extra::new(),
+            };
+            if let Err(error) = handle.request(request).await {
+                tracing::debug!(server = name, %error, "a message of an MCP server was not taken");
+            }
+        }
+    });
+}

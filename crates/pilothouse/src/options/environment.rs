@@ -1,0 +1,92 @@
+//! The child's environment: what is inherited, what the protocol sets, what must not leak in.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+
+use super::values::PreviewFormat;
+use super::{Flags, Process};
+
+/// Says which kind of program drives the CLI.
+pub(crate) const ENTRYPOINT: &str = "CLAUDE_CODE_ENTRYPOINT";
+/// The version of this SDK.
+pub(crate) const SDK_VERSION: &str = "CLAUDE_AGENT_SDK_VERSION";
+/// Has the CLI say when a run becomes idle.
+pub(crate) const READS_SESSION_STATE: &str = "CLAUDE_CODE_SDK_READS_SESSION_STATE";
+/// Names the program that uses this SDK.
+pub(crate) const CLIENT_APP: &str = "CLAUDE_AGENT_SDK_CLIENT_APP";
+/// Switches file checkpoints on.
+pub(crate) const FILE_CHECKPOINTING: &str = "CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING";
+/// The markup of previews in questions.
+pub(crate) const QUESTION_PREVIEW: &str = "CLAUDE_CODE_QUESTION_PREVIEW_FORMAT";
+/// Turns on this SDK's own log.
+pub(crate) const DEBUG_SDK: &str = "DEBUG_CLAUDE_AGENT_SDK";
+
+/// Variables with which a CLI marks its own children. Inherited, they would make the new session believe that it runs
+/// inside another one, or change how its runtime starts.
+const NESTING: &[&str] = &[
+    "CLAUDECODE",
+    "CLAUDE_CODE_CHILD_SESSION",
+    "CLAUDE_CODE_ENTRYPOINT",
+    "CLAUDE_CODE_EXECPATH",
+    "CLAUDE_CODE_PARENT_SESSION_ID",
+    "CLAUDE_CODE_SESSION_ID",
+    "CLAUDE_CODE_SSE_PORT",
+    "CLAUDE_AGENT_SDK_DERIVED_CLIENT_APP",
+    "CLAUDE_AGENT_SDK_VERSION",
+    "DEBUG",
+    "NODE_OPTIONS",
+];
+
+/// The complete environment of the child, from this process's own.
+pub(crate) fn environment(
+    flags: &Flags,
+    process: &Process,
+    inherited: impl IntoIterator<Item = (OsString, OsString)>,
+) -> BTreeMap<OsString, OsString> {
+    let mut env: BTreeMap<OsString, OsString> =
+        if process.env_clear { BTreeMap::new() } else { inherited.into_iter().collect() };
+    let debugging =
+        env.get(&OsString::from(DEBUG_SDK)).is_some_and(|value| is_truthy(&value.to_string_lossy()));
+    for name in NESTING {
+        env.remove(&OsString::from(name));
+    }
+    let mut set = |name: &str, value: &str| {
+        env.insert(name.into(), value.into());
+    };
+    set(ENTRYPOINT, "sdk-rs");
+    set(SDK_VERSION, env!("CARGO_PKG_VERSION"));
+    set(READS_SESSION_STATE, "1");
+    if debugging {
+        set("DEBUG", "1");
+    }
+    if let Some(app) = &flags.client_app {
+        set(CLIENT_APP, app);
+    }
+    if flags.file_checkpointing {
+        set(FILE_CHECKPOINTING, "true");
+    }
+    match flags.question_preview {
+        None => {}
+        Some(PreviewFormat::Markdown) => set(QUESTION_PREVIEW, "markdown"),
+        Some(PreviewFormat::Html) => set(QUESTION_PREVIEW, "html"),
+    }
+    if let Some(cwd) = &process.cwd {
+        env.insert("PWD".into(), cwd.clone().into_os_string());
+    }
+    for (name, value) in &process.env {
+        match value {
+            Some(value) => env.insert(name.into(), value.into()),
+            None => env.remove(&OsString::from(name)),
+        };
+    }
+    env
+}
+
+/// What counts as "on" for a switch in the environment.
+pub(crate) fn is_truthy(value: &str) -> bool {
+    !matches!(value.trim().to_ascii_lowercase().as_str(), "" | "0" | "false" | "no" | "off")
+}
+
+#[cfg(test)]
+#[path = "environment_tests.rs"]
+mod tests;

@@ -1,0 +1,373 @@
+//! Hands events to whoever asks: turns, the stream of all events, the stream of turns that the CLI started.
+//!
+//! There is no task here. Whoever is polled takes the next batch from the connection and sorts it; an event for the
+//! one who polls is handed over without touching a queue, others are queued and woken. So a stream that one consumer
+//! reads costs no extra hop, and a session that nobody reads costs nothing but what the connection holds.
+
+mod waiters;
+
+use std::collections::VecDeque;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker, ready};
+use std::time::Duration;
+
+use bytes::Bytes;
+use pilothouse_link::{Ended, Events, Handle, Host};
+use pilothouse_proto::AgentFrame;
+use tokio::time::Sleep;
+
+use crate::error::Error;
+use crate::event::Event;
+use crate::fold::Fold;
+use crate::turns::{Outcome, RunState, Signal, TurnKey, Turns};
+use waiters::Waiters;
+
+/// How long the run has to be quiet before sends that no result named are settled.
+const QUIET: Duration = Duration::from_secs(3);
+
+type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
+
+/// The pump of one session, shared by its handles.
+pub(crate) struct Pump {
+    state: Mutex<State>,
+    waiters: Arc<Waiters>,
+}
+
+/// How a turn handle came to its end.
+#[derive(Debug, Clone)]
+pub(crate) enum Fate {
+    /// It has not.
+    Open,
+    /// Its result is the last event in its queue.
+    Result,
+    /// No result named it; this one, of the last turn, is what it got.
+    Settled(Bytes),
+    /// It was withdrawn before a turn took it.
+    Withdrawn,
+    /// The connection ended first.
+    Ended(Arc<Ended>),
+}
+
+/// Names one listener.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ListenerKey(u64);
+
+struct State {
+    events: Events<AgentFrame>,
+    turns: Turns,
+    slots: Vec<Slot>,
+    listeners: Vec<Listener>,
+    next_listener: u64,
+    fold: Fold,
+    /// The newest state that the CLI has declared; none from a CLI that never does.
+    run: Option<RunState>,
+    ended: Option<Arc<Ended>>,
+    /// Finds out why there are no more events.
+    ending: BoxFuture<Arc<Ended>>,
+    quiet: Option<Pin<Box<Sleep>>>,
+    /// Wakes everybody who waits, whoever of them polled the source last.
+    waker: Waker,
+}
+
+/// One turn handle that still exists.
+#[derive(Debug)]
+struct Slot {
+    key: TurnKey,
+    queue: VecDeque<Event>,
+    fate: Fate,
+}
+
+#[derive(Debug)]
+struct Listener {
+    key: ListenerKey,
+    queue: Queue,
+}
+
+#[derive(Debug)]
+enum Queue {
+    Events(VecDeque<Event>),
+    Turns(VecDeque<TurnKey>),
+}
+
+impl Pump {
+    pub(crate) fn new(events: Events<AgentFrame>, handle: Handle<Host>) -> Self {
+        let waiters = Arc::new(Waiters::default());
+        let state = State {
+            events,
+            turns: Turns::default(),
+            slots: Vec::new(),
+            listeners: Vec::new(),
+            next_listener: 0,
+            fold: Fold::default(),
+            run: None,
+            ended: None,
+            ending: Box::pin(async move { handle.ended().await }),
+            quiet: None,
+            waker: Waker::from(Arc::clone(&waiters)),
+        };
+        Self { state: Mutex::new(state), waiters }
+    }
+
+    /// Makes the handle of a message that is about to be written.
+    pub(crate) fn sent(&self, uuid: &str) -> TurnKey {
+        let mut state = self.lock();
+        let key = state.turns.sent(uuid);
+        let fate = state.ended.clone().map_or(Fate::Open, Fate::Ended);
+        state.slots.push(Slot { key, queue: VecDeque::new(), fate });
+        key
+    }
+
+    /// Takes back a message that could not be written.
+    pub(crate) fn unsent(&self, key: TurnKey) {
+        let mut state = self.lock();
+        state.turns.unsent(key);
+        state.slots.retain(|slot| slot.key != key);
+    }
+
+    /// A turn handle was dropped: its events need not be kept.
+    pub(crate) fn forget_turn(&self, key: TurnKey) {
+        self.lock().slots.retain(|slot| slot.key != key);
+        // Somebody else may have relied on this one's polling.
+        self.waiters.wake_all();
+    }
+
+    /// The next event of a turn; the fate it came to when there are no more.
+    pub(crate) fn poll_turn(&self, key: TurnKey, cx: &mut Context<'_>) -> Poll<Result<Event, Fate>> {
+        let mut state = self.lock();
+        loop {
+            let Some(slot) = state.slots.iter_mut().find(|slot| slot.key == key) else {
+                return Poll::Ready(Err(Fate::Withdrawn));
+            };
+            if let Some(event) = slot.queue.pop_front() {
+                return Poll::Ready(Ok(event));
+            }
+            if !matches!(slot.fate, Fate::Open) {
+                return Poll::Ready(Err(slot.fate.clone()));
+            }
+            if let Some(event) = ready!(state.poll_event(cx, &self.waiters))
+                && let Some(mine) = state.route(event, Some(key), &self.waiters)
+            {
+                return Poll::Ready(Ok(mine));
+            }
+        }
+    }
+
+    /// Begins to keep every event from here on.
+    pub(crate) fn listen_to_events(&self) -> ListenerKey {
+        self.lock().listen(Queue::Events(VecDeque::new()))
+    }
+
+    /// Begins to keep the turns that the CLI starts from here on.
+    pub(crate) fn listen_to_turns(&self) -> ListenerKey {
+        self.lock().listen(Queue::Turns(VecDeque::new()))
+    }
+
+    pub(crate) fn forget_listener(&self, key: ListenerKey) {
+        self.lock().listeners.retain(|listener| listener.key != key);
+        self.waiters.wake_all();
+    }
+
+    /// The next event of a listener to all events; none after the end.
+    pub(crate) fn poll_listened_event(&self, key: ListenerKey, cx: &mut Context<'_>) -> Poll<Option<Event>> {
+        self.poll_until(cx, |state| match state.queue(key) {
+            Some(Queue::Events(queue)) => queue.pop_front(),
+            _ => None,
+        })
+    }
+
+    /// The next turn that the CLI started; none after the end.
+    pub(crate) fn poll_listened_turn(&self, key: ListenerKey, cx: &mut Context<'_>) -> Poll<Option<TurnKey>> {
+        self.poll_until(cx, |state| match state.queue(key) {
+            Some(Queue::Turns(queue)) => queue.pop_front(),
+            _ => None,
+        })
+    }
+
+    /// Ready when nothing runs and nothing is queued.
+    ///
+    /// # Errors
+    /// When the connection ends first.
+    pub(crate) fn poll_idle(&self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
+        match ready!(self.poll_until(cx, |state| state.is_idle().then_some(()))) {
+            Some(()) => Poll::Ready(Ok(())),
+            None => Poll::Ready(Err(self.lock().ended.clone().map_or(Error::Withdrawn, Error::Ended))),
+        }
+    }
+
+    /// Looks at what the events so far add up to.
+    pub(crate) fn with_fold<T>(&self, look: impl FnOnce(&Fold) -> T) -> T {
+        look(&self.lock().fold)
+    }
+
+    /// Sorts whatever has come in when nobody else will, so that a session whose handles were dropped does not pile up.
+    pub(crate) fn drain_unread(&self) {
+        let mut state = self.lock();
+        if !state.slots.is_empty() || !state.listeners.is_empty() {
+            return;
+        }
+        let waker = state.waker.clone();
+        let mut cx = Context::from_waker(&waker);
+        while let Poll::Ready(Some(event)) = state.poll_event(&mut cx, &self.waiters) {
+            state.route(event, None, &self.waiters);
+        }
+    }
+
+    fn poll_until<T>(
+        &self,
+        cx: &mut Context<'_>,
+        mut take: impl FnMut(&mut State) -> Option<T>,
+    ) -> Poll<Option<T>> {
+        let mut state = self.lock();
+        loop {
+            if let Some(found) = take(&mut state) {
+                return Poll::Ready(Some(found));
+            }
+            if state.ended.is_some() {
+                return Poll::Ready(None);
+            }
+            if let Some(event) = ready!(state.poll_event(cx, &self.waiters)) {
+                state.route(event, None, &self.waiters);
+            }
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // A panic while sorting leaves queues that are still valid.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    /// The next event from the connection. `None` means that something changed without one: look again.
+    fn poll_event(&mut self, cx: &mut Context<'_>, waiters: &Waiters) -> Poll<Option<Event>> {
+        if self.ended.is_some() {
+            return Poll::Ready(None);
+        }
+        let mut shared = Context::from_waker(&self.waker);
+        let mut polled = self.events.poll_event(&mut shared);
+        if polled.is_pending() {
+            // Asked again after registering, or an event that came in between would wake nobody.
+            waiters.add(cx.waker());
+            polled = self.events.poll_event(&mut shared);
+        }
+        match polled {
+            Poll::Ready(Some(event)) => {
+                self.quiet = None;
+                Poll::Ready(Some(event))
+            }
+            Poll::Ready(None) => {
+                waiters.add(cx.waker());
+                let ended = ready!(self.ending.as_mut().poll(&mut shared));
+                self.end(ended);
+                waiters.wake_all();
+                Poll::Ready(None)
+            }
+            Poll::Pending if self.turns.waits_for_quiet() => {
+                let sleep = self.quiet.get_or_insert_with(|| Box::pin(tokio::time::sleep(QUIET)));
+                ready!(sleep.as_mut().poll(&mut shared));
+                self.quiet = None;
+                self.settle();
+                waiters.wake_all();
+                Poll::Ready(None)
+            }
+            Poll::Pending => Poll::Pending,
+        }
+    }
+
+    /// Gives an event to everybody it concerns; returned when it is for the one who asks.
+    fn route(&mut self, event: Event, asker: Option<TurnKey>, waiters: &Waiters) -> Option<Event> {
+        let outcome = match &event {
+            Event::Frame { raw, frame } => {
+                let signal = Signal::of(frame);
+                self.fold.observe(frame, raw);
+                if let Signal::State(run) = signal {
+                    self.run = Some(run);
+                }
+                self.turns.observe(&signal)
+            }
+            _ => Outcome::default(),
+        };
+        if let Some(key) = outcome.started {
+            self.announce(key);
+        }
+        for key in &outcome.cancelled {
+            self.set_fate(*key, Fate::Withdrawn);
+        }
+        let ends = !outcome.ended.is_empty();
+        let audience = if ends { outcome.ended.as_slice() } else { self.turns.audience() };
+        if self.listeners.is_empty()
+            && let ([only], Some(asker)) = (audience, asker)
+            && *only == asker
+        {
+            if ends {
+                self.set_fate(asker, Fate::Result);
+            }
+            return Some(event);
+        }
+        for slot in self.slots.iter_mut().filter(|slot| audience.contains(&slot.key)) {
+            slot.queue.push_back(event.clone());
+            if ends {
+                slot.fate = Fate::Result;
+            }
+        }
+        for listener in &mut self.listeners {
+            if let Queue::Events(queue) = &mut listener.queue {
+                queue.push_back(event.clone());
+            }
+        }
+        waiters.wake_all();
+        None
+    }
+
+    /// A turn of the CLI's own has begun; it is kept only if somebody listens for such turns.
+    fn announce(&mut self, key: TurnKey) {
+        let mut wanted = false;
+        for listener in &mut self.listeners {
+            if let Queue::Turns(queue) = &mut listener.queue {
+                queue.push_back(key);
+                wanted = true;
+            }
+        }
+        if wanted {
+            self.slots.push(Slot { key, queue: VecDeque::new(), fate: Fate::Open });
+        }
+    }
+
+    fn settle(&mut self) {
+        let raw = self.fold.last_result().unwrap_or_default();
+        for key in self.turns.settle() {
+            self.set_fate(key, Fate::Settled(raw.clone()));
+        }
+    }
+
+    fn end(&mut self, ended: Arc<Ended>) {
+        self.turns.end();
+        for slot in self.slots.iter_mut().filter(|slot| matches!(slot.fate, Fate::Open)) {
+            slot.fate = Fate::Ended(Arc::clone(&ended));
+        }
+        self.ended = Some(ended);
+    }
+
+    fn set_fate(&mut self, key: TurnKey, fate: Fate) {
+        if let Some(slot) = self.slots.iter_mut().find(|slot| slot.key == key) {
+            slot.fate = fate;
+        }
+    }
+
+    fn is_idle(&self) -> bool {
+        self.turns.is_idle() && self.run != Some(RunState::Busy)
+    }
+
+    fn listen(&mut self, queue: Queue) -> ListenerKey {
+        self.next_listener += 1;
+        let key = ListenerKey(self.next_listener);
+        self.listeners.push(Listener { key, queue });
+        key
+    }
+
+    fn queue(&mut self, key: ListenerKey) -> Option<&mut Queue> {
+        self.listeners.iter_mut().find(|listener| listener.key == key).map(|listener| &mut listener.queue)
+    }
+}

@@ -1,0 +1,139 @@
+//! A live session: one handle, cloned freely, all methods on `&self`.
+
+mod control;
+mod environment;
+mod mcp;
+mod streams;
+
+use std::fmt;
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::time::Duration;
+
+use pilothouse_link::{Ended, Handle, Host};
+use pilothouse_mcp::ServerSet;
+use pilothouse_proto::control::InitializeResponse;
+use pilothouse_proto::system::Init;
+
+use crate::error::Error;
+use crate::fold::Usage;
+use crate::prompt::Prompt;
+use crate::pump::Pump;
+use crate::shadow::Shadow;
+use crate::turn::Turn;
+
+pub use streams::{AllEvents, OwnTurns};
+
+/// A conversation with a CLI. Clones share it.
+///
+/// Three ends are told apart: a *turn* ends with its result ([`Turn`]); the *run* ends when nothing runs and nothing is
+/// queued ([`Session::idle`]); the *input* ends when the host says so ([`Session::end_input`]), after which the CLI
+/// finishes its queue and exits. When the last handle is dropped the session is closed in the background and leaves no
+/// process behind; [`Session::close`] does the same, waits, and reports.
+///
+/// Once a session has ended, every method gives the cause.
+#[derive(Debug, Clone)]
+pub struct Session {
+    pub(crate) shared: Arc<Shared>,
+}
+
+/// What all handles of a session share.
+pub(crate) struct Shared {
+    pub(crate) handle: Handle<Host>,
+    pub(crate) pump: Pump,
+    pub(crate) servers: Arc<ServerSet>,
+    pub(crate) handshake: InitializeResponse,
+    pub(crate) shadows: Vec<Shadow>,
+    pub(crate) verbatim: bool,
+    pub(crate) request_timeout: Duration,
+}
+
+/// What it took to end a session.
+pub use pilothouse_link::Closed;
+
+impl Session {
+    /// Sends a message. The turn that takes it in is read through the handle returned.
+    ///
+    /// Sending while a turn runs is fine: the CLI takes the message in at its next step or merges it into the next turn.
+    ///
+    /// # Errors
+    /// When the session has ended.
+    pub async fn send(&self, prompt: impl Into<Prompt>) -> Result<Turn, Error> {
+        let prompt = prompt.into();
+        let pump = &self.shared.pump;
+        pump.drain_unread();
+        // Known before it is written, so that not even the first frame about it can be missed.
+        let key = pump.sent(prompt.uuid());
+        let turn = Turn::new(Arc::clone(&self.shared), key);
+        match self.shared.handle.send(&prompt.into_frame(self.shared.verbatim, true)).await {
+            Ok(()) => Ok(turn),
+            Err(error) => {
+                pump.unsent(key);
+                Err(error.into())
+            }
+        }
+    }
+
+    /// Adds a message to the conversation without starting a turn.
+    ///
+    /// # Errors
+    /// When the session has ended.
+    pub async fn append(&self, prompt: impl Into<Prompt>) -> Result<(), Error> {
+        let frame = prompt.into().into_frame(self.shared.verbatim, false);
+        self.shared.handle.send(&frame).await.map_err(Error::from)
+    }
+
+    /// Waits until nothing runs and nothing is queued.
+    ///
+    /// # Errors
+    /// When the session ends first.
+    pub async fn idle(&self) -> Result<(), Error> {
+        poll_fn(|cx| self.shared.pump.poll_idle(cx)).await
+    }
+
+    /// Says that no more messages will come. The CLI finishes what is queued and exits.
+    pub fn end_input(&self) {
+        self.shared.handle.end_input();
+    }
+
+    /// Ends the session: end of input, then SIGTERM, then SIGKILL to the whole process group, each step with a limit.
+    pub async fn close(&self) -> Closed {
+        self.shared.handle.close().await
+    }
+
+    /// Waits until the session has ended on its own, and says why.
+    pub async fn ended(&self) -> Arc<Ended> {
+        self.shared.handle.ended().await
+    }
+
+    /// Why the session has ended, if it has.
+    pub fn try_ended(&self) -> Option<Arc<Ended>> {
+        self.shared.handle.try_ended()
+    }
+
+    /// What the CLI said of itself at the handshake: commands, models, account.
+    pub fn handshake(&self) -> &InitializeResponse {
+        &self.shared.handshake
+    }
+
+    /// What the CLI said at the start of the newest turn that was read: session id, tools, model, mode.
+    pub fn init(&self) -> Option<Init> {
+        self.shared.pump.with_fold(crate::fold::Fold::init)
+    }
+
+    /// Cost and tokens up to the last result that was read.
+    pub fn usage(&self) -> Usage {
+        self.shared.pump.with_fold(crate::fold::Fold::usage)
+    }
+
+    /// Options that keep the permission handler from being asked.
+    pub fn shadows(&self) -> &[Shadow] {
+        &self.shared.shadows
+    }
+}
+
+impl fmt::Debug for Shared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Session").field("handle", &self.handle).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,110 @@
+//! Control requests about MCP servers.
+
+use std::collections::BTreeMap;
+
+use pilothouse_mcp::InProcessServer;
+use pilothouse_proto::control::{
+    McpCall, McpCallResponse, McpReadResource, McpReadResourceResponse, McpReconnect, McpSetServers,
+    McpSetServersResponse, McpStatus, McpToggle,
+};
+use pilothouse_proto::mcp::{McpSdkServer, McpServerStatus};
+use pilothouse_proto::{Extra, McpServerConfig, Opt};
+use serde_json::{Map, Value};
+
+use super::Session;
+use crate::error::Error;
+use crate::mcp;
+
+impl Session {
+    /// The state of all MCP servers.
+    ///
+    /// # Errors
+    /// As [`Session::request`].
+    pub async fn mcp_status(&self) -> Result<Vec<McpServerStatus>, Error> {
+        self.request(McpStatus::default()).await.map(|reply| reply.mcp_servers)
+    }
+
+    /// Replaces the servers that were added at run time, and all in-process ones.
+    ///
+    /// # Errors
+    /// As [`Session::request`]. Servers that fail one by one are named in the answer.
+    pub async fn set_mcp_servers(
+        &self,
+        external: BTreeMap<String, McpServerConfig>,
+        in_process: impl IntoIterator<Item = InProcessServer>,
+    ) -> Result<McpSetServersResponse, Error> {
+        let mut servers = external;
+        let set = &self.shared.servers;
+        let mut kept = Vec::new();
+        for server in in_process {
+            // Known here before the CLI hears of it, because it asks the server at once.
+            let server = server.fresh();
+            let name = server.name().to_owned();
+            mcp::forward(&server, self.shared.handle.downgrade());
+            let config = McpSdkServer { name: name.clone(), ..McpSdkServer::default() };
+            servers.insert(name.clone(), McpServerConfig::Sdk(config));
+            set.insert(server);
+            kept.push(name);
+        }
+        let reply = self.request(McpSetServers { servers, ..McpSetServers::default() }).await?;
+        for name in set.names().into_iter().filter(|name| !kept.contains(name)) {
+            set.remove(&name);
+        }
+        Ok(reply)
+    }
+
+    /// Connects a server anew.
+    ///
+    /// # Errors
+    /// As [`Session::request`].
+    pub async fn reconnect_mcp_server(&self, name: impl Into<String>) -> Result<(), Error> {
+        self.request(McpReconnect { server_name: name.into(), ..McpReconnect::default() }).await.map(drop)
+    }
+
+    /// Switches a server on.
+    ///
+    /// # Errors
+    /// As [`Session::request`].
+    pub async fn enable_mcp_server(&self, name: impl Into<String>) -> Result<(), Error> {
+        self.request(McpToggle { server_name: name.into(), enabled: true, extra: Extra::new() })
+            .await
+            .map(drop)
+    }
+
+    /// Switches a server off.
+    ///
+    /// # Errors
+    /// As [`Session::request`].
+    pub async fn disable_mcp_server(&self, name: impl Into<String>) -> Result<(), Error> {
+        self.request(McpToggle { server_name: name.into(), enabled: false, extra: Extra::new() })
+            .await
+            .map(drop)
+    }
+
+    /// Calls a tool of an external server without the model. Waits as long as the call takes.
+    ///
+    /// # Errors
+    /// As [`Session::request`].
+    pub async fn call_mcp_tool(
+        &self,
+        tool: impl Into<String>,
+        arguments: Map<String, Value>,
+    ) -> Result<McpCallResponse, Error> {
+        let request = McpCall { tool: tool.into(), arguments: Opt::Some(arguments), ..McpCall::default() };
+        self.shared.handle.request_within(request, None).await.map_err(Error::from)
+    }
+
+    /// Reads a `ui://` resource of an external server. What it holds is not to be trusted.
+    ///
+    /// # Errors
+    /// As [`Session::request`].
+    pub async fn read_mcp_resource(
+        &self,
+        server: impl Into<String>,
+        uri: impl Into<String>,
+    ) -> Result<McpReadResourceResponse, Error> {
+        let request =
+            McpReadResource { server_name: server.into(), uri: uri.into(), ..McpReadResource::default() };
+        self.request(request).await
+    }
+}

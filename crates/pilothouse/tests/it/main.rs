@@ -1,0 +1,6 @@
+//! The host against a CLI that misbehaves on purpose: real processes, pipes and signals.
+
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot set itself up has failed")]
+
+mod faults;
+mod harness;
