@@ -3,5 +3,7 @@
 
 mod bypass;
 mod observed;
+mod properties;
 mod scratch;
+mod speed;
 mod tapes;
