@@ -1,0 +1,160 @@
+//! Commands that go on while the turn does, with their output in a file.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use pilothouse_proc::Ladder;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use crate::shell::Shell;
+use crate::tool::Outcome;
+use crate::workspace::Workspace;
+
+/// A file of endless output would fill the disk; past this the command is ended.
+const LARGEST_FILE: u64 = 1 << 30;
+
+/// The commands of one session that run in the background. Clones share them; the last one to go ends them all.
+#[derive(Clone, Debug)]
+pub struct Background {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    live: Mutex<HashMap<String, Live>>,
+    ended: mpsc::UnboundedSender<TaskEnd>,
+    stop_all: CancellationToken,
+}
+
+#[derive(Clone, Debug)]
+struct Live {
+    task: Task,
+    stop: CancellationToken,
+}
+
+/// A command that runs in the background.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Task {
+    /// The id that the model and the host know it by.
+    pub id: String,
+    /// The command line.
+    pub command: String,
+    /// What it is for, in the model's words.
+    pub description: String,
+    /// Where its output goes.
+    pub output: PathBuf,
+}
+
+/// How a background command ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TaskEnd {
+    /// Which one.
+    pub task: Task,
+    /// Its exit code; `None` when it was stopped.
+    pub code: Option<i32>,
+}
+
+impl Background {
+    /// No commands yet. Ends are told through the receiver; unbounded, because there are only as many as were started.
+    pub fn new() -> (Self, mpsc::UnboundedReceiver<TaskEnd>) {
+        let (ended, ends) = mpsc::unbounded_channel();
+        let shared = Shared { live: Mutex::default(), ended, stop_all: CancellationToken::new() };
+        (Self { shared: Arc::new(shared) }, ends)
+    }
+
+    /// The commands that run now.
+    pub fn tasks(&self) -> Vec<Task> {
+        let mut tasks: Vec<Task> = self.shared.live().values().map(|live| live.task.clone()).collect();
+        tasks.sort_by(|a, b| a.id.cmp(&b.id));
+        tasks
+    }
+
+    /// Ends a command with its whole group. `false`: no such command runs.
+    pub fn stop(&self, id: &str) -> bool {
+        let live = self.shared.live().get(id).cloned();
+        live.map(|live| live.stop.cancel()).is_some()
+    }
+
+    pub(crate) async fn start(
+        &self,
+        shell: Shell,
+        command: &str,
+        description: Option<&str>,
+        workspace: &Workspace,
+    ) -> Result<Task, Outcome> {
+        let folder = workspace.output_dir().to_owned();
+        let file = output_file(&folder).map_err(|e| Outcome::failed(format!("cannot keep the output: {e}")))?;
+        let task = Task {
+            id: file.id,
+            command: command.to_owned(),
+            description: description.unwrap_or(command).to_owned(),
+            output: file.path,
+        };
+        let mut child = shell.start().await?;
+        let stop = self.shared.stop_all.child_token();
+        let live = Live { task: task.clone(), stop: stop.clone() };
+        self.shared.live().insert(task.id.clone(), live);
+        // Weak: a running command must not keep alive what ends it.
+        let shared = Arc::downgrade(&self.shared);
+        let told = task.clone();
+        tokio::spawn(async move {
+            let pipe = child.take_stdout();
+            let copied = copy(pipe, file.file);
+            let code = tokio::select! {
+                exit = async { tokio::join!(child.exited(), copied).0 } => exit.code(),
+                () = stop.cancelled() => {
+                    child.close(Ladder::now()).await;
+                    None
+                }
+            };
+            if let Some(shared) = shared.upgrade() {
+                shared.live().remove(&told.id);
+                // Nobody listens any more when the session ends.
+                let _ = shared.ended.send(TaskEnd { task: told, code });
+            }
+        });
+        Ok(task)
+    }
+}
+
+impl Shared {
+    fn live(&self) -> MutexGuard<'_, HashMap<String, Live>> {
+        self.live.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        self.stop_all.cancel();
+    }
+}
+
+struct OutputFile {
+    id: String,
+    path: PathBuf,
+    file: std::fs::File,
+}
+
+fn output_file(folder: &Path) -> std::io::Result<OutputFile> {
+    std::fs::create_dir_all(folder)?;
+    let file = tempfile::Builder::new().prefix("b").suffix(".output").rand_bytes(8).tempfile_in(folder)?;
+    let (file, path) = file.keep().map_err(|e| e.error)?;
+    let id = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    Ok(OutputFile { id, path, file })
+}
+
+async fn copy(pipe: Option<tokio::net::unix::pipe::Receiver>, file: std::fs::File) {
+    let (Some(mut pipe), mut file) = (pipe, tokio::fs::File::from_std(file)) else { return };
+    let mut chunk = vec![0; 16 << 10];
+    let mut written = 0;
+    while let Ok(n @ 1..) = pipe.read(&mut chunk).await {
+        written += n as u64;
+        let Some(part) = chunk.get(..n) else { return };
+        if written > LARGEST_FILE || file.write_all(part).await.is_err() || file.flush().await.is_err() {
+            return;
+        }
+    }
+}

@@ -1,0 +1,114 @@
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use crate::args::Args;
+use crate::background::Background;
+use crate::large_output::{self, Shown};
+use crate::schema::schema_of;
+use crate::shell::{Ended, Shell};
+use crate::tool::{Input, Outcome, Running, Spec, Tool, Touch};
+use crate::workspace::Workspace;
+
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(120);
+const LONGEST_TIMEOUT: Duration = Duration::from_secs(600);
+/// A bare `sleep` of this many seconds blocks the session for nothing.
+const LONGEST_SLEEP: f64 = 30.0;
+
+/// Runs a shell command; the working directory is kept from call to call.
+#[derive(Debug)]
+pub struct Bash {
+    background: Background,
+}
+
+impl Bash {
+    /// Commands started in the background are kept in `background`.
+    pub fn new(background: Background) -> Self {
+        Self { background }
+    }
+}
+
+impl Tool for Bash {
+    fn spec(&self) -> Spec {
+        Spec {
+            name: "Bash",
+            description: "Runs a command in bash and returns what it prints. The working directory is kept between calls, \
+                          other shell state is not. Standard input is empty. timeout is in milliseconds: 120000 unless \
+                          set, at most 600000. With run_in_background the call returns at once and the output goes to a file. \
+                          For files use Read, Edit and Write instead of cat, sed and echo.",
+            input_schema: schema_of::<Value>(),
+        }
+    }
+
+    /// What a command touches is in its text: the gate analyses that itself.
+    fn touches(&self, _: &Input, _: &Workspace) -> Vec<Touch> {
+        Vec::new()
+    }
+
+    fn run<'a>(&'a self, input: Input, workspace: &'a Workspace, stop: CancellationToken) -> Running<'a> {
+        Box::pin(async move { self.call(input, workspace, stop).await.unwrap_or_else(|refused| refused) })
+    }
+}
+
+impl Bash {
+    async fn call(&self, input: Input, workspace: &Workspace, stop: CancellationToken) -> Result<Outcome, Outcome> {
+        let mut args = Args::new("Bash", input);
+        let command = args.text("command");
+        let description = args.maybe_text("description");
+        let timeout = args.maybe_count("timeout").map_or(DEFAULT_TIMEOUT, Duration::from_millis).min(LONGEST_TIMEOUT);
+        let in_background = args.flag("run_in_background");
+        if command.contains('\0') {
+            args.problem("the parameter `command` contains a NUL character");
+        }
+        if !in_background && bare_sleep(&command).is_some_and(|seconds| seconds >= LONGEST_SLEEP) {
+            args.problem("a command that only sleeps this long is refused: run what you wait for in the background instead");
+        }
+        args.check()?;
+        let shell = Shell::new(&command, workspace);
+        if in_background {
+            let task = self.background.start(shell, &command, description.as_deref(), workspace).await?;
+            return Ok(Outcome::text(
+                format!("Command running in background with ID: {}. Its output is written to {}", task.id, task.output.display()),
+                json!({
+                    "stdout": "", "stderr": "", "interrupted": false, "isImage": false, "noOutputExpected": false,
+                    "backgroundTaskId": task.id,
+                }),
+            ));
+        }
+        let run = shell.run(timeout, stop).await?;
+        if let Some(cwd) = &run.cwd {
+            workspace.set_cwd(cwd);
+        }
+        let Shown { text, structured, kept } = large_output::shown(&run.output, workspace);
+        match run.ended {
+            Ended::Exited(0) => {
+                let silent = text.is_empty();
+                let said = if silent { "(Bash completed with no output)".to_owned() } else { text };
+                let mut result = json!({
+                    "stdout": structured, "stderr": "", "interrupted": false, "isImage": false, "noOutputExpected": silent,
+                });
+                if let (Some(kept), Some(result)) = (kept, result.as_object_mut()) {
+                    result.insert("persistedOutputPath".to_owned(), json!(kept.path));
+                    result.insert("persistedOutputSize".to_owned(), json!(kept.size));
+                }
+                Ok(Outcome::text(said, result))
+            }
+            Ended::Exited(code) => Err(Outcome::failed(format!("Exit code {code}\n{text}").trim_end().to_owned())),
+            Ended::TimedOut => Err(Outcome::failed(format!(
+                "the command was ended after {} s, its timeout; set a longer one or run it in the background\n{text}",
+                timeout.as_secs_f64()
+            ))),
+            Ended::Stopped => Err(Outcome::Stopped { partial: text }),
+        }
+    }
+}
+
+/// The seconds of a command that is nothing but one `sleep`.
+fn bare_sleep(command: &str) -> Option<f64> {
+    let mut words = command.split_whitespace();
+    match (words.next(), words.next(), words.next()) {
+        (Some("sleep"), Some(seconds), None) => seconds.trim_end_matches('s').parse().ok(),
+        _ => None,
+    }
+}

@@ -1,0 +1,84 @@
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use crate::args::Args;
+use crate::patch::structured_patch;
+use crate::schema::{path_argument, schema_of};
+use crate::seen::Sight;
+use crate::text_file::{self, TextError, TextFile};
+use crate::tool::{Input, Outcome, Running, Spec, Tool, Touch};
+use crate::workspace::Workspace;
+
+/// Replaces a text in a file by another.
+#[derive(Debug)]
+pub struct Edit;
+
+impl Tool for Edit {
+    fn spec(&self) -> Spec {
+        Spec {
+            name: "Edit",
+            description: "Replaces old_string by new_string in a file. old_string must be in the file exactly as given, \
+                          white space included, and only once, unless replace_all is set. \
+                          An empty old_string creates a new file.",
+            input_schema: schema_of::<Value>(),
+        }
+    }
+
+    fn touches(&self, input: &Input, workspace: &Workspace) -> Vec<Touch> {
+        path_argument(input, "file_path", workspace).map(Touch::Write).into_iter().collect()
+    }
+
+    fn run<'a>(&'a self, input: Input, workspace: &'a Workspace, _stop: CancellationToken) -> Running<'a> {
+        Box::pin(async move { edit(input, workspace).unwrap_or_else(|refused| refused) })
+    }
+}
+
+fn edit(input: Input, workspace: &Workspace) -> Result<Outcome, Outcome> {
+    let mut args = Args::new("Edit", input);
+    let path = args.text("file_path");
+    let old = args.text("old_string");
+    let new = args.text("new_string");
+    let everywhere = args.flag("replace_all");
+    if old == new {
+        args.problem("`old_string` and `new_string` are the same: there is nothing to change");
+    }
+    args.check()?;
+    let path = workspace.resolve(&path);
+    let file = match text_file::read(&path) {
+        Ok(file) => file,
+        Err(TextError::Missing(_)) if old.is_empty() => TextFile { text: String::new(), crlf: false },
+        Err(e) => return Err(Outcome::failed(e.to_string())),
+    };
+    if workspace.seen().sight(&path) == Sight::Stale {
+        return Err(Outcome::misuse("the file was changed since it was read: read it again before editing it"));
+    }
+    let changed = replaced(&file.text, &old, &new, everywhere).map_err(Outcome::misuse)?;
+    workspace.announce_change(&path);
+    text_file::replace(&path, &changed, file.crlf)
+        .map_err(|e| Outcome::failed(format!("cannot write {}: {e}", path.display())))?;
+    workspace.seen().note(&path);
+    Ok(Outcome::text(
+        format!("Updated {}. It need not be read again.", path.display()),
+        json!({
+            "filePath": path, "oldString": old, "newString": new, "originalFile": file.text,
+            "structuredPatch": structured_patch(&file.text, &changed), "userModified": false, "replaceAll": everywhere,
+        }),
+    ))
+}
+
+fn replaced(text: &str, old: &str, new: &str, everywhere: bool) -> Result<String, String> {
+    if old.is_empty() {
+        return match text.is_empty() {
+            true => Ok(new.to_owned()),
+            false => Err("`old_string` is empty but the file is not: give the text to replace".to_owned()),
+        };
+    }
+    // Models see `\n`; so does `text`, whatever the file on disk has.
+    let old = old.replace("\r\n", "\n");
+    match text.matches(&old).count() {
+        0 => Err("`old_string` is not in the file: check white space and line ends, or read the file again".to_owned()),
+        1 => Ok(text.replacen(&old, new, 1)),
+        _ if everywhere => Ok(text.replace(&old, new)),
+        n => Err(format!("`old_string` is in the file {n} times: give more of the text around it, or set replace_all")),
+    }
+}

@@ -1,0 +1,98 @@
+use std::path::PathBuf;
+use std::time::{Duration, Instant, SystemTime};
+
+use globset::GlobBuilder;
+use ignore::WalkBuilder;
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use crate::args::Args;
+use crate::schema::schema_of;
+use crate::tool::{Input, Outcome, Running, Spec, Tool, Touch};
+use crate::workspace::Workspace;
+
+/// More names than this help nobody.
+const MOST: usize = 100;
+/// A walk over a network drive must come to an end.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Finds files by a pattern on their path.
+#[derive(Debug)]
+pub struct Glob;
+
+impl Tool for Glob {
+    fn spec(&self) -> Spec {
+        Spec {
+            name: "Glob",
+            description: "Finds files whose path matches a pattern such as **/*.rs, newest first. \
+                          Files that git ignores are left out.",
+            input_schema: schema_of::<Value>(),
+        }
+    }
+
+    fn runs_in_parallel(&self) -> bool {
+        true
+    }
+
+    fn touches(&self, input: &Input, workspace: &Workspace) -> Vec<Touch> {
+        vec![Touch::Read(crate::schema::path_argument(input, "path", workspace).unwrap_or_else(|| workspace.cwd()))]
+    }
+
+    fn run<'a>(&'a self, input: Input, workspace: &'a Workspace, stop: CancellationToken) -> Running<'a> {
+        Box::pin(async move { find(input, workspace, &stop).unwrap_or_else(|refused| refused) })
+    }
+}
+
+fn find(input: Input, workspace: &Workspace, stop: &CancellationToken) -> Result<Outcome, Outcome> {
+    let mut args = Args::new("Glob", input);
+    let pattern = args.text("pattern");
+    let folder = args.maybe_text("path");
+    let matcher = GlobBuilder::new(&pattern).literal_separator(true).build();
+    if let Err(e) = &matcher {
+        args.problem(format!("the parameter `pattern` is not a valid pattern: {e}"));
+    }
+    args.check()?;
+    let Ok(matcher) = matcher.map(|glob| glob.compile_matcher()) else {
+        return Err(Outcome::misuse("the pattern is not valid"));
+    };
+    let root = folder.map_or_else(|| workspace.cwd(), |folder| workspace.resolve(&folder));
+    if !root.is_dir() {
+        return Err(Outcome::failed(format!("{} is not a directory", root.display())));
+    }
+    let started = Instant::now();
+    let mut timed_out = false;
+    let mut found: Vec<(SystemTime, PathBuf)> = Vec::new();
+    for entry in WalkBuilder::new(&root).hidden(false).require_git(false).build() {
+        if stop.is_cancelled() {
+            return Err(Outcome::Stopped { partial: String::new() });
+        }
+        if started.elapsed() > PATIENCE {
+            timed_out = true;
+            break;
+        }
+        let Ok(entry) = entry else { continue };
+        let below = entry.path().strip_prefix(&root).unwrap_or(entry.path());
+        let is_file = entry.file_type().is_some_and(|kind| !kind.is_dir());
+        if is_file && (matcher.is_match(below) || matcher.is_match(entry.path())) {
+            let modified = entry.metadata().ok().and_then(|meta| meta.modified().ok()).unwrap_or(SystemTime::UNIX_EPOCH);
+            found.push((modified, entry.into_path()));
+        }
+    }
+    found.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+    let total = found.len();
+    let names: Vec<String> = found.iter().take(MOST).map(|(_, path)| workspace.shown(path)).collect();
+    let mut text = names.join("\n");
+    if names.is_empty() {
+        text.push_str("No files found");
+    } else if total > MOST {
+        text.push_str(&format!("\n({} more; use a narrower pattern or path)", total - MOST));
+    }
+    let mut structured = json!({
+        "filenames": names, "durationMs": started.elapsed().as_millis() as u64, "numFiles": names.len(),
+        "truncated": total > MOST, "totalMatches": total, "countIsComplete": !timed_out,
+    });
+    if let (true, Some(map)) = (timed_out, structured.as_object_mut()) {
+        map.insert("timedOut".to_owned(), true.into());
+    }
+    Ok(Outcome::text(text, structured))
+}

@@ -1,0 +1,325 @@
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use grep_regex::{RegexMatcher, RegexMatcherBuilder};
+use grep_searcher::{BinaryDetection, SearcherBuilder, Sink, SinkContext, SinkMatch};
+use ignore::WalkBuilder;
+use ignore::overrides::OverrideBuilder;
+use ignore::types::TypesBuilder;
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use crate::args::Args;
+use crate::schema::schema_of;
+use crate::tool::{Input, Outcome, Running, Spec, Tool, Touch};
+use crate::workspace::Workspace;
+
+/// Lines or files returned when the call sets no limit.
+const DEFAULT_LIMIT: usize = 250;
+/// A longer line is cut.
+const LONGEST_LINE: usize = 500;
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Searches the content of files by a regular expression.
+#[derive(Debug)]
+pub struct Grep;
+
+impl Tool for Grep {
+    fn spec(&self) -> Spec {
+        Spec {
+            name: "Grep",
+            description: "Searches files for a regular expression (ripgrep's syntax). output_mode: files_with_matches \
+                          (default) lists files, content shows lines, count counts. Narrow it with glob, type or path. \
+                          Files that git ignores are left out.",
+            input_schema: schema_of::<Value>(),
+        }
+    }
+
+    fn runs_in_parallel(&self) -> bool {
+        true
+    }
+
+    fn touches(&self, input: &Input, workspace: &Workspace) -> Vec<Touch> {
+        vec![Touch::Read(crate::schema::path_argument(input, "path", workspace).unwrap_or_else(|| workspace.cwd()))]
+    }
+
+    fn run<'a>(&'a self, input: Input, workspace: &'a Workspace, stop: CancellationToken) -> Running<'a> {
+        Box::pin(async move { search(input, workspace, &stop).unwrap_or_else(|refused| refused) })
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    Files,
+    Content,
+    Count,
+}
+
+struct Query {
+    matcher: RegexMatcher,
+    mode: Mode,
+    before: usize,
+    after: usize,
+    numbers: bool,
+    only_matching: bool,
+    multiline: bool,
+}
+
+/// What one file had.
+struct Hits {
+    path: PathBuf,
+    lines: Vec<String>,
+    matches: usize,
+}
+
+fn search(input: Input, workspace: &Workspace, stop: &CancellationToken) -> Result<Outcome, Outcome> {
+    let mut args = Args::new("Grep", input);
+    let root = args.maybe_text("path").map_or_else(|| workspace.cwd(), |path| workspace.resolve(&path));
+    let glob = args.maybe_text("glob");
+    let kind = args.maybe_text("type");
+    let limit = args.maybe_count("head_limit").map_or(DEFAULT_LIMIT, |n| n as usize);
+    let limit = if limit == 0 { usize::MAX } else { limit };
+    let offset = args.maybe_count("offset").unwrap_or(0) as usize;
+    let query = query(&mut args);
+    let walk = walk(&root, glob.as_deref(), kind.as_deref());
+    if let Err(problem) = &walk {
+        args.problem(problem.clone());
+    }
+    args.check()?;
+    let (Some(query), Ok(walk)) = (query, walk) else {
+        return Err(Outcome::misuse("the search is not valid"));
+    };
+    if !root.exists() {
+        return Err(Outcome::failed(format!("{} does not exist", root.display())));
+    }
+    let started = Instant::now();
+    let mut timed_out = false;
+    let mut hits = Vec::new();
+    for entry in walk.build() {
+        if stop.is_cancelled() {
+            return Err(Outcome::Stopped { partial: String::new() });
+        }
+        if started.elapsed() > PATIENCE {
+            timed_out = true;
+            break;
+        }
+        let Ok(entry) = entry else { continue };
+        if entry.file_type().is_some_and(|kind| kind.is_file()) {
+            let name = workspace.shown(entry.path());
+            hits.extend(query.search(entry.path(), &name));
+        }
+    }
+    hits.sort_by(|a, b| a.path.cmp(&b.path));
+    Ok(report(&query, hits, Window { offset, limit }, timed_out, workspace))
+}
+
+fn query(args: &mut Args) -> Option<Query> {
+    let pattern = args.text("pattern");
+    let multiline = args.flag("multiline");
+    let around = args.maybe_count("-C").or_else(|| args.maybe_count("context")).unwrap_or(0) as usize;
+    let mode = match args.maybe_text("output_mode").as_deref() {
+        None | Some("files_with_matches") => Mode::Files,
+        Some("content") => Mode::Content,
+        Some("count") => Mode::Count,
+        Some(_) => {
+            args.problem("the parameter `output_mode` must be content, files_with_matches or count");
+            Mode::Files
+        }
+    };
+    let before = args.maybe_count("-B").map_or(around, |n| n as usize);
+    let after = args.maybe_count("-A").map_or(around, |n| n as usize);
+    let numbers = args.maybe_flag("-n").unwrap_or(true);
+    let only_matching = args.flag("-o");
+    let matcher = RegexMatcherBuilder::new()
+        .case_insensitive(args.flag("-i"))
+        .multi_line(true)
+        .dot_matches_new_line(multiline)
+        .line_terminator((!multiline).then_some(b'\n'))
+        .build(&pattern);
+    match matcher {
+        Ok(matcher) => Some(Query { matcher, mode, before, after, numbers, only_matching, multiline }),
+        Err(e) => {
+            args.problem(format!("the parameter `pattern` is not a valid regular expression: {e}"));
+            None
+        }
+    }
+}
+
+fn walk(root: &Path, glob: Option<&str>, kind: Option<&str>) -> Result<WalkBuilder, String> {
+    let mut walk = WalkBuilder::new(root);
+    walk.hidden(false).require_git(false);
+    walk.filter_entry(|entry| entry.file_name() != ".git");
+    if let Some(glob) = glob {
+        let mut overrides = OverrideBuilder::new(root);
+        for glob in split_globs(glob) {
+            overrides.add(&glob).map_err(|e| format!("the parameter `glob` is not valid: {e}"))?;
+        }
+        walk.overrides(overrides.build().map_err(|e| format!("the parameter `glob` is not valid: {e}"))?);
+    }
+    if let Some(kind) = kind {
+        let types = TypesBuilder::new().add_defaults().select(kind).build();
+        walk.types(types.map_err(|_| format!("the parameter `type` is not a known file type: {kind}"))?);
+    }
+    Ok(walk)
+}
+
+/// Several patterns may be given, separated by spaces or commas outside braces.
+fn split_globs(globs: &str) -> Vec<String> {
+    let mut depth = 0usize;
+    let mut out = vec![String::new()];
+    for c in globs.chars() {
+        match c {
+            '{' => depth += 1,
+            '}' => depth = depth.saturating_sub(1),
+            ' ' | ',' if depth == 0 => {
+                out.push(String::new());
+                continue;
+            }
+            _ => {}
+        }
+        if let Some(last) = out.last_mut() {
+            last.push(c);
+        }
+    }
+    out.retain(|glob| !glob.is_empty());
+    out
+}
+
+impl Query {
+    fn search(&self, path: &Path, name: &str) -> Option<Hits> {
+        let mut lines = Lines { query: self, name, shown: Vec::new(), matches: 0 };
+        SearcherBuilder::new()
+            .binary_detection(BinaryDetection::quit(0))
+            .before_context(self.before)
+            .after_context(self.after)
+            .multi_line(self.multiline)
+            .line_number(true)
+            .build()
+            // A file that cannot be read has no matches; the walk goes on.
+            .search_path(&self.matcher, path, &mut lines)
+            .ok()?;
+        (lines.matches > 0).then(|| Hits { path: path.to_owned(), lines: lines.shown, matches: lines.matches })
+    }
+}
+
+struct Lines<'a> {
+    query: &'a Query,
+    name: &'a str,
+    shown: Vec<String>,
+    matches: usize,
+}
+
+impl Lines<'_> {
+    fn push(&mut self, number: Option<u64>, mark: char, line: &[u8]) {
+        let line = String::from_utf8_lossy(line);
+        for (at, line) in line.trim_end_matches(['\n', '\r']).split('\n').enumerate() {
+            let line = match line.char_indices().nth(LONGEST_LINE) {
+                Some((end, _)) => format!("{}…", line.get(..end).unwrap_or_default()),
+                None => line.to_owned(),
+            };
+            let number = number.filter(|_| self.query.numbers).map(|n| format!("{}{mark}", n + at as u64));
+            self.shown.push(format!("{}{mark}{}{line}", self.name, number.unwrap_or_default()));
+        }
+    }
+}
+
+impl Sink for &mut Lines<'_> {
+    type Error = std::io::Error;
+
+    fn matched(&mut self, _: &grep_searcher::Searcher, hit: &SinkMatch<'_>) -> Result<bool, Self::Error> {
+        use grep_searcher::SinkError as _;
+        self.matches += 1;
+        if self.query.mode == Mode::Files {
+            return Ok(false);
+        }
+        if self.query.mode == Mode::Content && self.query.only_matching {
+            let mut parts = Vec::new();
+            let all = |part: grep_matcher::Match| {
+                parts.push(hit.bytes()[part].to_vec());
+                true
+            };
+            grep_matcher::Matcher::find_iter(&self.query.matcher, hit.bytes(), all)
+                .map_err(|_| std::io::Error::error_message("the search failed"))?;
+            for part in parts {
+                self.push(hit.line_number(), ':', &part);
+            }
+        } else if self.query.mode == Mode::Content {
+            self.push(hit.line_number(), ':', hit.bytes());
+        }
+        Ok(true)
+    }
+
+    fn context(&mut self, _: &grep_searcher::Searcher, line: &SinkContext<'_>) -> Result<bool, Self::Error> {
+        if self.query.mode == Mode::Content {
+            self.push(line.line_number(), '-', line.bytes());
+        }
+        Ok(true)
+    }
+}
+
+struct Window {
+    offset: usize,
+    limit: usize,
+}
+
+impl Window {
+    fn of<T>(&self, all: Vec<T>) -> (Vec<T>, usize) {
+        let total = all.len();
+        (all.into_iter().skip(self.offset).take(self.limit).collect(), total)
+    }
+}
+
+fn report(query: &Query, hits: Vec<Hits>, window: Window, timed_out: bool, workspace: &Workspace) -> Outcome {
+    let files = hits.len();
+    let matches: usize = hits.iter().map(|hit| hit.matches).sum();
+    let (mut text, mut structured, total) = match query.mode {
+        Mode::Files => {
+            let (names, total) = window.of(hits.iter().map(|hit| workspace.shown(&hit.path)).collect());
+            let plural = if total == 1 { "file" } else { "files" };
+            let text = match total {
+                0 => "No files found".to_owned(),
+                _ => format!("Found {total} {plural}\n{}", names.join("\n")),
+            };
+            let count = names.len();
+            (text, json!({ "mode": "files_with_matches", "filenames": names, "numFiles": count, "totalFiles": total }), total)
+        }
+        Mode::Content => {
+            let (lines, total) = window.of(hits.into_iter().flat_map(|hit| hit.lines).collect());
+            let text = if total == 0 { "No matches found".to_owned() } else { lines.join("\n") };
+            let count = lines.len();
+            let structured = json!({
+                "mode": "content", "numFiles": 0, "filenames": [], "content": text, "numLines": count, "totalLines": total,
+            });
+            (text, structured, total)
+        }
+        Mode::Count => {
+            let rows = hits.iter().map(|hit| format!("{}:{}", workspace.shown(&hit.path), hit.matches)).collect();
+            let (rows, total) = window.of::<String>(rows);
+            let text = match total {
+                0 => "No matches found".to_owned(),
+                _ => format!("{}\n\n{matches} matches in {files} files", rows.join("\n")),
+            };
+            let structured = json!({
+                "mode": "count", "numFiles": files, "filenames": [], "content": rows.join("\n"), "numMatches": matches,
+            });
+            (text, structured, total)
+        }
+    };
+    let mut add = |name: &str, value: Value| {
+        if let Some(map) = structured.as_object_mut() {
+            map.insert(name.to_owned(), value);
+        }
+    };
+    if total > window.offset.saturating_add(window.limit) {
+        add("appliedLimit", window.limit.into());
+        text.push_str(&format!("\n({} more; raise head_limit or use offset)", total - window.offset - window.limit));
+    }
+    if window.offset > 0 {
+        add("appliedOffset", window.offset.into());
+    }
+    if timed_out {
+        add("timedOut", true.into());
+        text.push_str("\n(stopped early: the search took too long; narrow it)");
+    }
+    Outcome::text(text, structured)
+}

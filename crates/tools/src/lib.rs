@@ -1,0 +1,34 @@
+//! The built-in tools of an agent, a file each: the schema, what a call would touch, and the run itself.
+//!
+//! This crate knows nothing of prompts, permission rules or the connection. A [`Tool`] gets the model's arguments and a
+//! [`Workspace`] and gives an [`Outcome`]; whether it may run at all was decided before. Inputs are hostile all the
+//! same: sizes are capped, devices and pipes are refused, files are replaced in one step, children die with their group.
+
+mod args;
+mod background;
+mod bash;
+mod edit;
+mod glob;
+mod grep;
+mod large_output;
+mod notebook;
+mod patch;
+mod read;
+mod schema;
+mod seen;
+mod shell;
+mod text_file;
+mod tool;
+mod workspace;
+mod write;
+
+pub use background::{Background, Task, TaskEnd};
+pub use bash::Bash;
+pub use edit::Edit;
+pub use glob::Glob;
+pub use grep::Grep;
+pub use notebook::NotebookEdit;
+pub use read::Read;
+pub use tool::{Input, Outcome, Running, Spec, Tool, Touch};
+pub use workspace::{Journal, Workspace};
+pub use write::Write;

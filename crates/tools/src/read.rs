@@ -1,0 +1,137 @@
+use std::path::Path;
+
+use base64::Engine as _;
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use crate::args::Args;
+use crate::notebook;
+use crate::schema::schema_of;
+use crate::text_file::{self, TextError};
+use crate::tool::{Input, Outcome, Running, Spec, Tool, Touch};
+use crate::workspace::Workspace;
+
+/// Lines shown when the call sets no limit.
+const DEFAULT_LINES: usize = 2000;
+/// A longer line is cut: minified files would fill the context otherwise.
+const LONGEST_LINE: usize = 2000;
+/// The most text one call returns.
+const LARGEST_TEXT: usize = 256 << 10;
+
+/// Reads a file: text with line numbers, images, notebooks, and the text of PDFs.
+#[derive(Debug)]
+pub struct Read;
+
+impl Tool for Read {
+    fn spec(&self) -> Spec {
+        Spec {
+            name: "Read",
+            description: "Reads a file and returns its content with line numbers. Takes absolute paths. \
+                          Long files are returned in parts: use offset and limit for the rest. \
+                          Images are shown, notebooks are returned cell by cell, PDFs as text.",
+            input_schema: schema_of::<Value>(),
+        }
+    }
+
+    fn runs_in_parallel(&self) -> bool {
+        true
+    }
+
+    fn touches(&self, input: &Input, workspace: &Workspace) -> Vec<Touch> {
+        crate::schema::path_argument(input, "file_path", workspace).map(Touch::Read).into_iter().collect()
+    }
+
+    fn run<'a>(&'a self, input: Input, workspace: &'a Workspace, _stop: CancellationToken) -> Running<'a> {
+        Box::pin(async move { read(input, workspace).unwrap_or_else(|refused| refused) })
+    }
+}
+
+fn read(input: Input, workspace: &Workspace) -> Result<Outcome, Outcome> {
+    let mut args = Args::new("Read", input);
+    let path = args.text("file_path");
+    let first = args.maybe_count("offset");
+    let limit = args.maybe_count("limit");
+    args.check()?;
+    let path = workspace.resolve(&path);
+    let outcome = match path.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase).as_deref() {
+        Some(kind @ ("png" | "jpg" | "jpeg" | "gif" | "webp")) => image(&path, kind),
+        Some("ipynb") => notebook::shown(&path),
+        Some("pdf") => pdf(&path),
+        _ => text(&path, first, limit),
+    }
+    .map_err(|e| Outcome::failed(e.to_string()))?;
+    workspace.seen().note(&path);
+    Ok(outcome)
+}
+
+fn text(path: &Path, first: Option<u64>, limit: Option<u64>) -> Result<Outcome, TextError> {
+    let file = text_file::read(path)?;
+    let lines: Vec<&str> = file.text.split('\n').collect();
+    let start = first.and_then(|n| usize::try_from(n).ok()).unwrap_or(1).max(1);
+    let wanted = limit.and_then(|n| usize::try_from(n).ok()).unwrap_or(DEFAULT_LINES);
+    let mut shown = String::new();
+    let mut taken = 0;
+    for (number, line) in lines.iter().enumerate().skip(start - 1).take(wanted) {
+        if shown.len() > LARGEST_TEXT {
+            break;
+        }
+        if taken > 0 {
+            shown.push('\n');
+        }
+        shown.push_str(&format!("{}\t{}", number + 1, cut(line)));
+        taken += 1;
+    }
+    let rest = lines.len().saturating_sub(start - 1 + taken);
+    if taken == 0 {
+        shown = format!("(the file has {} lines; nothing is left at line {start})", lines.len());
+    } else if file.text.is_empty() {
+        shown = "(the file exists but is empty)".to_owned();
+    } else if rest > 0 {
+        shown.push_str(&format!("\n({rest} more lines: read on with offset {})", start + taken));
+    }
+    let content = lines.iter().skip(start - 1).take(taken).copied().collect::<Vec<_>>().join("\n");
+    Ok(Outcome::text(
+        shown,
+        json!({ "type": "text", "file": {
+            "filePath": path, "content": content, "numLines": taken, "startLine": start, "totalLines": lines.len(),
+        }}),
+    ))
+}
+
+fn cut(line: &str) -> String {
+    match line.char_indices().nth(LONGEST_LINE) {
+        Some((at, _)) => format!("{}… ({} more bytes)", line.get(..at).unwrap_or_default(), line.len() - at),
+        None => line.to_owned(),
+    }
+}
+
+fn image(path: &Path, extension: &str) -> Result<Outcome, TextError> {
+    let bytes = text_file::read_bytes(path)?;
+    let kind = match extension {
+        "png" => "image/png",
+        "gif" => "image/gif",
+        "webp" => "image/webp",
+        _ => "image/jpeg",
+    };
+    let data = base64::engine::general_purpose::STANDARD.encode(&bytes);
+    let block = json!({ "type": "image", "source": { "type": "base64", "media_type": kind, "data": data } });
+    Ok(Outcome::Done {
+        content: Value::Array(vec![block]),
+        structured: json!({ "type": "image", "file": { "base64": data, "type": kind, "originalSize": bytes.len() } }),
+    })
+}
+
+fn pdf(path: &Path) -> Result<Outcome, TextError> {
+    let bytes = text_file::read_bytes(path)?;
+    let name = path.display().to_string();
+    // The reader panics on some broken documents; a broken file must not take the session with it.
+    let text = std::panic::catch_unwind(|| pdf_extract::extract_text_from_mem(&bytes));
+    let Ok(Ok(text)) = text else {
+        return Err(TextError::Binary(name));
+    };
+    let data = base64::engine::general_purpose::STANDARD.encode(&bytes);
+    Ok(Outcome::text(
+        text.trim().to_owned(),
+        json!({ "type": "pdf", "file": { "filePath": path, "base64": data, "originalSize": bytes.len() } }),
+    ))
+}

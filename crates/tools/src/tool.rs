@@ -1,0 +1,91 @@
+use std::future::Future;
+use std::path::PathBuf;
+use std::pin::Pin;
+
+use serde_json::{Map, Value};
+use tokio_util::sync::CancellationToken;
+
+use crate::workspace::Workspace;
+
+/// The arguments of one call, as the model gave them.
+pub type Input = Map<String, Value>;
+
+/// What a running tool returns: boxed, because tools live side by side in one table.
+pub type Running<'a> = Pin<Box<dyn Future<Output = Outcome> + Send + 'a>>;
+
+/// One built-in tool.
+pub trait Tool: Send + Sync {
+    /// How the tool is offered to a model.
+    fn spec(&self) -> Spec;
+
+    /// Whether calls may run beside each other: true for tools that change nothing.
+    fn runs_in_parallel(&self) -> bool {
+        false
+    }
+
+    /// What a call would read or change on disk; the gate asks before the tool runs.
+    fn touches(&self, input: &Input, workspace: &Workspace) -> Vec<Touch>;
+
+    /// Runs one call. The token fires when the user interrupts; the tool then ends soon and says that it was stopped.
+    fn run<'a>(&'a self, input: Input, workspace: &'a Workspace, stop: CancellationToken) -> Running<'a>;
+}
+
+/// How a tool is offered to a model.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Spec {
+    /// The name that the model calls.
+    pub name: &'static str,
+    /// What it does and when to use it.
+    pub description: &'static str,
+    /// JSON Schema of the arguments.
+    pub input_schema: Value,
+}
+
+/// A path that a call would read or change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Touch {
+    /// The file or directory is read.
+    Read(PathBuf),
+    /// The file is created or changed.
+    Write(PathBuf),
+}
+
+/// What a call came to.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome {
+    /// It ran: what the model reads, and the same for programs (`tool_use_result`).
+    Done {
+        /// The content of the tool result: a string, or an array of blocks.
+        content: Value,
+        /// The structured output.
+        structured: Value,
+    },
+    /// It did not do what was asked: the text says why, and what to do instead.
+    Failed {
+        /// The reason, for the model and the user.
+        message: String,
+        /// Whether the call itself was wrong, and not just what it met.
+        misuse: bool,
+    },
+    /// It was stopped by the user while it ran.
+    Stopped {
+        /// What it had produced until then.
+        partial: String,
+    },
+}
+
+impl Outcome {
+    pub(crate) fn text(content: impl Into<String>, structured: Value) -> Self {
+        Self::Done { content: Value::String(content.into()), structured }
+    }
+
+    /// The world was not as the call assumed.
+    pub(crate) fn failed(message: impl Into<String>) -> Self {
+        Self::Failed { message: message.into(), misuse: false }
+    }
+
+    /// The call was wrong.
+    pub(crate) fn misuse(message: impl Into<String>) -> Self {
+        Self::Failed { message: message.into(), misuse: true }
+    }
+}

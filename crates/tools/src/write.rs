@@ -1,0 +1,70 @@
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use crate::args::Args;
+use crate::patch::structured_patch;
+use crate::schema::{path_argument, schema_of};
+use crate::seen::Sight;
+use crate::text_file::{self, TextError};
+use crate::tool::{Input, Outcome, Running, Spec, Tool, Touch};
+use crate::workspace::Workspace;
+
+/// Creates a file, or replaces all of one that was read before.
+#[derive(Debug)]
+pub struct Write;
+
+impl Tool for Write {
+    fn spec(&self) -> Spec {
+        Spec {
+            name: "Write",
+            description: "Writes a whole file, creating it and its folders if they do not exist. \
+                          A file that exists must have been read first; to change a part of it use Edit.",
+            input_schema: schema_of::<Value>(),
+        }
+    }
+
+    fn touches(&self, input: &Input, workspace: &Workspace) -> Vec<Touch> {
+        path_argument(input, "file_path", workspace).map(Touch::Write).into_iter().collect()
+    }
+
+    fn run<'a>(&'a self, input: Input, workspace: &'a Workspace, _stop: CancellationToken) -> Running<'a> {
+        Box::pin(async move { write(input, workspace).unwrap_or_else(|refused| refused) })
+    }
+}
+
+fn write(input: Input, workspace: &Workspace) -> Result<Outcome, Outcome> {
+    let mut args = Args::new("Write", input);
+    let path = args.text("file_path");
+    let content = args.text("content");
+    args.check()?;
+    let path = workspace.resolve(&path);
+    let old = match text_file::read(&path) {
+        Ok(old) => Some(old),
+        Err(TextError::Missing(_)) => None,
+        Err(e) => return Err(Outcome::failed(e.to_string())),
+    };
+    if old.is_some() {
+        match workspace.seen().sight(&path) {
+            Sight::Current => {}
+            Sight::Never => return Err(Outcome::misuse("the file exists and was not read yet: read it before writing to it")),
+            Sight::Stale => return Err(Outcome::misuse("the file was changed since it was read: read it again before writing to it")),
+        }
+    }
+    workspace.announce_change(&path);
+    text_file::replace(&path, &content, false)
+        .map_err(|e| Outcome::failed(format!("cannot write {}: {e}", path.display())))?;
+    workspace.seen().note(&path);
+    let kind = if old.is_some() { "update" } else { "create" };
+    let patch = old.as_ref().map(|old| structured_patch(&old.text, &content)).unwrap_or_default();
+    let said = match &old {
+        Some(_) => format!("Updated {}. It need not be read again.", path.display()),
+        None => format!("Created {}. It need not be read again.", path.display()),
+    };
+    Ok(Outcome::text(
+        said,
+        json!({
+            "type": kind, "filePath": path, "content": content, "structuredPatch": patch,
+            "originalFile": old.map(|old| old.text), "userModified": false,
+        }),
+    ))
+}

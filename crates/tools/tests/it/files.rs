@@ -1,0 +1,171 @@
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+use pilothouse_tools::{Edit, NotebookEdit, Outcome, Read, Write};
+use serde_json::{Value, json};
+
+use crate::Project;
+
+#[tokio::test]
+async fn read_numbers_the_lines() {
+    let cases = [
+        ("alpha\n", json!({}), "1\talpha\n2\t"),
+        ("AAA", json!({}), "1\tAAA"),
+        ("a\nb\nc", json!({ "offset": 2, "limit": 1 }), "2\tb\n(1 more lines: read on with offset 3)"),
+        ("a\r\nb\r\n", json!({}), "1\ta\n2\tb\n3\t"),
+        ("\u{feff}bom", json!({}), "1\tbom"),
+        ("", json!({}), "(the file exists but is empty)"),
+        ("a", json!({ "offset": 9 }), "(the file has 1 lines; nothing is left at line 9)"),
+    ];
+    for (content, mut input, expected) in cases {
+        let project = Project::new();
+        input["file_path"] = project.file("f.txt", content).into();
+        assert_eq!(project.text(&Read, input).await, expected, "{content:?}");
+    }
+}
+
+#[tokio::test]
+async fn read_gives_programs_the_text_and_its_place() {
+    let project = Project::new();
+    let path = project.file("a.txt", "alpha\n");
+    let got = project.structured(&Read, json!({ "file_path": path })).await;
+    let file = json!({ "filePath": path, "content": "alpha\n", "numLines": 2, "startLine": 1, "totalLines": 2 });
+    assert_eq!(got, json!({ "type": "text", "file": file }));
+}
+
+#[tokio::test]
+async fn read_refuses_what_is_no_text_and_never_hangs() {
+    let project = Project::new();
+    let binary = project.file("b.bin", [1, 0, 2]);
+    let pipe = project.path("pipe");
+    nix::unistd::mkfifo(pipe.as_str(), nix::sys::stat::Mode::S_IRWXU).unwrap();
+    let cases = [
+        (project.path("none"), "does not exist"),
+        (project.path("."), "is a directory"),
+        (binary, "binary"),
+        (pipe, "not a regular file"),
+        ("/dev/zero".to_owned(), "not a regular file"),
+    ];
+    for (path, expected) in cases {
+        let said = project.refusal(&Read, json!({ "file_path": path })).await;
+        assert!(said.contains(expected), "{path}: {said}");
+    }
+}
+
+#[tokio::test]
+async fn read_shows_images_and_notebooks() {
+    let project = Project::new();
+    let image = project.file("i.png", b"\x89PNG");
+    let Outcome::Done { content, structured } = project.call(&Read, json!({ "file_path": image })).await else {
+        panic!("the image is shown")
+    };
+    assert_eq!(content[0]["source"]["media_type"], "image/png");
+    assert_eq!(structured["file"]["originalSize"], 4);
+
+    let notebook = project.file("n.ipynb", NOTEBOOK);
+    let text = project.text(&Read, json!({ "file_path": notebook })).await;
+    assert_eq!(
+        text,
+        "<cell id=\"c1\" type=\"code\">\nprint(1)\n<output>\n1\n</output>\n</cell>\n\
+         <cell id=\"cell-1\" type=\"markdown\">\n# hi\n</cell>\n"
+    );
+}
+
+const NOTEBOOK: &str = r##"{"cells":[
+{"id":"c1","cell_type":"code","source":["print(1)"],"outputs":[{"output_type":"stream","text":["1\n"]}],"metadata":{}},
+{"cell_type":"markdown","source":"# hi","metadata":{}}],
+"metadata":{"language_info":{"name":"python"}},"nbformat":4,"nbformat_minor":5}"##;
+
+#[tokio::test]
+async fn a_notebook_is_changed_a_cell_at_a_time() {
+    let project = Project::new();
+    let path = project.file("n.ipynb", NOTEBOOK);
+    let change = json!({ "notebook_path": path, "cell_id": "c1", "new_source": "print(2)" });
+    let said = project.refusal(&NotebookEdit, change.clone()).await;
+    assert!(said.contains("not read yet"), "{said}");
+    project.text(&Read, json!({ "file_path": path })).await;
+    let done = project.structured(&NotebookEdit, change).await;
+    assert_eq!((&done["old_source"], &done["new_source"]), (&json!("print(1)"), &json!("print(2)")));
+    project
+        .text(&NotebookEdit, json!({ "notebook_path": path, "new_source": "x", "edit_mode": "insert", "cell_id": "c1" }))
+        .await;
+    project.text(&NotebookEdit, json!({ "notebook_path": path, "edit_mode": "delete", "cell_id": "cell-2" })).await;
+    let now: Value = serde_json::from_str(&project.content("n.ipynb")).unwrap();
+    let sources: Vec<&str> = now["cells"].as_array().unwrap().iter().filter_map(|c| c["source"].as_str()).collect();
+    assert_eq!(sources, ["print(2)", "# hi"]);
+    assert_eq!(now["cells"][0]["outputs"], json!([]), "the old output is gone");
+}
+
+#[tokio::test]
+async fn write_creates_folders_and_updates_what_was_read() {
+    let project = Project::new();
+    let path = project.path("deep/er/new.txt");
+    let made = project.structured(&Write, json!({ "file_path": path, "content": "n" })).await;
+    assert_eq!((&made["type"], &made["originalFile"]), (&json!("create"), &Value::Null));
+    let again = project.structured(&Write, json!({ "file_path": path, "content": "m\n" })).await;
+    assert_eq!((&again["type"], &again["originalFile"]), (&json!("update"), &json!("n")));
+    assert_eq!(project.content("deep/er/new.txt"), "m\n");
+}
+
+#[tokio::test]
+async fn write_does_not_overwrite_blindly() {
+    let project = Project::new();
+    let path = project.file("f", "somebody's work");
+    let said = project.refusal(&Write, json!({ "file_path": path, "content": "" })).await;
+    assert!(said.contains("not read yet"), "{said}");
+    project.text(&Read, json!({ "file_path": path })).await;
+    std::thread::sleep(std::time::Duration::from_millis(20));
+    project.file("f", "changed meanwhile");
+    let said = project.refusal(&Write, json!({ "file_path": path, "content": "" })).await;
+    assert!(said.contains("changed since"), "{said}");
+    assert_eq!(project.content("f"), "changed meanwhile");
+}
+
+#[tokio::test]
+async fn edit_wants_one_exact_match() {
+    let cases = [
+        ("alpha beta", "alpha", "ALPHA", false, Ok("ALPHA beta")),
+        ("a a", "a", "b", true, Ok("b b")),
+        ("a a", "a", "b", false, Err("2 times")),
+        ("a", "x", "b", false, Err("not in the file")),
+        ("a", "a", "a", false, Err("the same")),
+        ("a", "", "b", false, Err("is empty but the file is not")),
+        ("one\r\ntwo\r\n", "one\ntwo", "1\n2", false, Ok("1\r\n2\r\n")),
+        ("", "", "new", false, Ok("new")),
+    ];
+    for (content, old, new, replace_all, expected) in cases {
+        let project = Project::new();
+        let path = project.file("f", content);
+        let input = json!({ "file_path": path, "old_string": old, "new_string": new, "replace_all": replace_all });
+        match (project.call(&Edit, input).await, expected) {
+            (Outcome::Done { .. }, Ok(expected)) => assert_eq!(project.content("f"), expected),
+            (Outcome::Failed { message, .. }, Err(part)) => {
+                assert!(message.contains(part), "{message}");
+                assert_eq!(project.content("f"), content, "nothing was written");
+            }
+            (outcome, expected) => panic!("{content:?}: {outcome:?} instead of {expected:?}"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn edit_tells_programs_what_changed() {
+    let project = Project::new();
+    let path = project.file("a.txt", "alpha\n");
+    let got = project.structured(&Edit, json!({ "file_path": path, "old_string": "alpha", "new_string": "HOST" })).await;
+    let hunk = json!({ "oldStart": 1, "oldLines": 1, "newStart": 1, "newLines": 1, "lines": ["-alpha", "+HOST"] });
+    assert_eq!(got["structuredPatch"], json!([hunk]));
+    assert_eq!(got["originalFile"], "alpha\n");
+}
+
+#[tokio::test]
+async fn a_change_keeps_links_and_permissions() {
+    let project = Project::new();
+    let target = project.file("script", "#!/bin/sh\n");
+    std::fs::set_permissions(&target, std::fs::Permissions::from_mode(0o755)).unwrap();
+    symlink(&target, project.path("link")).unwrap();
+    let input = json!({ "file_path": project.path("link"), "old_string": "sh", "new_string": "bash" });
+    project.text(&Edit, input).await;
+    assert!(std::fs::symlink_metadata(project.path("link")).unwrap().is_symlink());
+    assert_eq!(project.content("script"), "#!/bin/bash\n");
+    assert_eq!(std::fs::metadata(&target).unwrap().permissions().mode() & 0o777, 0o755);
+}

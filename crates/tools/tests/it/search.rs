@@ -1,0 +1,73 @@
+use pilothouse_tools::{Glob, Grep};
+use serde_json::{Value, json};
+
+use crate::Project;
+
+fn project() -> Project {
+    let project = Project::new();
+    project.file("a.txt", "alpha\nbeta\ngamma\n");
+    project.file("src/b.rs", "fn alpha() {}\nfn two() {}\n");
+    project.file("src/c.rs", "// nothing\n");
+    project.file("ignored/d.txt", "alpha\n");
+    project.file(".gitignore", "ignored/\n");
+    project.file("bin", b"al\0pha alpha");
+    project
+}
+
+#[tokio::test]
+async fn glob_finds_by_path_and_leaves_out_what_git_ignores() {
+    let project = project();
+    let cases: [(&str, &[&str]); 5] = [
+        ("*.txt", &["a.txt"]),
+        ("**/*.rs", &["src/b.rs", "src/c.rs"]),
+        ("src/{b,c}.rs", &["src/b.rs", "src/c.rs"]),
+        ("*.none", &[]),
+        ("**/d.txt", &[]),
+    ];
+    for (pattern, expected) in cases {
+        let got = project.structured(&Glob, json!({ "pattern": pattern })).await;
+        let mut names: Vec<&str> = got["filenames"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+        names.sort_unstable();
+        assert_eq!(names, expected, "{pattern}");
+        assert_eq!(got["numFiles"], expected.len());
+    }
+    let said = project.refusal(&Glob, json!({ "pattern": "[" })).await;
+    assert!(said.contains("not a valid pattern"), "{said}");
+}
+
+#[tokio::test]
+async fn grep_answers_in_three_ways() {
+    let project = project();
+    let cases = [
+        (json!({ "pattern": "alpha" }), "Found 2 files\na.txt\nsrc/b.rs"),
+        (json!({ "pattern": "ALPHA" }), "No files found"),
+        (json!({ "pattern": "ALPHA", "-i": true, "type": "rust" }), "Found 1 file\nsrc/b.rs"),
+        (json!({ "pattern": "alpha", "output_mode": "content", "glob": "*.txt" }), "a.txt:1:alpha"),
+        (
+            json!({ "pattern": "beta", "output_mode": "content", "-C": 1, "path": "a.txt" }),
+            "a.txt-1-alpha\na.txt:2:beta\na.txt-3-gamma",
+        ),
+        (json!({ "pattern": "beta", "output_mode": "content", "-n": false }), "a.txt:beta"),
+        (json!({ "pattern": "[ab]l?e?", "output_mode": "content", "-o": true, "path": "a.txt", "head_limit": 2 }), "a.txt:1:al\na.txt:1:a\n(4 more; raise head_limit or use offset)"),
+        (json!({ "pattern": "fn ", "output_mode": "count" }), "src/b.rs:2\n\n2 matches in 1 files"),
+        (json!({ "pattern": "alpha.beta", "multiline": true, "output_mode": "content" }), "a.txt:1:alpha\na.txt:2:beta"),
+    ];
+    for (input, expected) in cases {
+        assert_eq!(project.text(&Grep, input.clone()).await, expected, "{input}");
+    }
+}
+
+#[tokio::test]
+async fn grep_says_what_is_wrong_with_a_question() {
+    let project = project();
+    let cases = [
+        (json!({ "pattern": "(" }), "not a valid regular expression"),
+        (json!({ "pattern": "a", "type": "klingon" }), "not a known file type"),
+        (json!({ "pattern": "a", "output_mode": "poem" }), "output_mode"),
+        (json!({ "pattern": "a", "path": "nowhere" }), "does not exist"),
+    ];
+    for (input, expected) in cases {
+        let said = project.refusal(&Grep, input.clone()).await;
+        assert!(said.contains(expected), "{input}: {said}");
+    }
+}

@@ -1,0 +1,122 @@
+use std::time::{Duration, Instant};
+
+use pilothouse_tools::{Background, Bash, Outcome, Tool};
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use crate::Project;
+
+fn bash() -> Bash {
+    Bash::new(Background::new().0)
+}
+
+#[tokio::test]
+async fn a_command_says_what_it_printed() {
+    let cases = [
+        ("echo hi", Ok("hi")),
+        ("true", Ok("(Bash completed with no output)")),
+        ("echo out; echo err >&2", Ok("out\nerr")),
+        ("echo 'a  b' \"$HOME\" | head -c 4", Ok("a  b")),
+        ("cat", Ok("(Bash completed with no output)")),
+        ("exit 3", Err("Exit code 3")),
+        ("echo no; false", Err("Exit code 1\nno")),
+        ("gitx", Err("Exit code 127\n/bin/bash: line 1: gitx: command not found")),
+        ("sleep 45", Err("refused")),
+        ("printf '\\xff'", Ok("\u{fffd}")),
+    ];
+    for (command, expected) in cases {
+        let project = Project::new();
+        match (project.call(&bash(), json!({ "command": command })).await, expected) {
+            (Outcome::Done { content, .. }, Ok(expected)) => assert_eq!(content, expected, "{command}"),
+            (Outcome::Failed { message, .. }, Err(expected)) => {
+                assert!(message.contains(expected), "{command}: {message}");
+            }
+            (outcome, _) => panic!("{command}: {outcome:?}"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_working_directory_is_kept_and_nothing_else() {
+    let project = Project::new();
+    let bash = bash();
+    project.text(&bash, json!({ "command": "mkdir sub && cd sub && X=1" })).await;
+    assert_eq!(project.text(&bash, json!({ "command": "basename \"$PWD\"; echo \"[$X]\"" })).await, "sub\n[]");
+    project.text(&bash, json!({ "command": "rmdir ../sub" })).await;
+    let gone = project.refusal(&bash, json!({ "command": "ls" })).await;
+    assert!(gone.contains("sub"), "the missing directory is named: {gone}");
+}
+
+#[tokio::test]
+async fn a_timeout_ends_the_whole_group() {
+    let project = Project::new();
+    let marker = project.path("survivor");
+    let command = format!("(sleep 2; touch {marker}) & sleep 30");
+    let said = project.refusal(&bash(), json!({ "command": command, "timeout": 200 })).await;
+    assert!(said.contains("timeout"), "{said}");
+    tokio::time::sleep(Duration::from_millis(2300)).await;
+    assert!(!std::path::Path::new(&marker).exists(), "the child of the child went on");
+}
+
+#[tokio::test]
+async fn an_interrupt_ends_a_command_at_once() {
+    let project = Project::new();
+    let stop = CancellationToken::new();
+    let input = json!({ "command": "sleep 20" }).as_object().unwrap().clone();
+    let started = Instant::now();
+    let bash = bash();
+    let run = bash.run(input, &project.workspace, stop.clone());
+    let (outcome, ()) = tokio::join!(run, async {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        stop.cancel();
+    });
+    assert_eq!(outcome, Outcome::Stopped { partial: String::new() });
+    assert!(started.elapsed() < Duration::from_secs(5));
+}
+
+#[tokio::test]
+async fn large_output_is_kept_in_a_file() {
+    let project = Project::new();
+    let Outcome::Done { content, structured } = project.call(&bash(), json!({ "command": "seq 1 200000" })).await else {
+        panic!("it ran")
+    };
+    let text = content.as_str().unwrap();
+    assert!(text.starts_with("<persisted-output>\nOutput too large (1.2MB). Full output saved to: "), "{text}");
+    assert_eq!(structured["persistedOutputSize"], 1_288_895);
+    let kept = std::fs::read_to_string(structured["persistedOutputPath"].as_str().unwrap()).unwrap();
+    assert!(kept.ends_with("199999\n200000\n"));
+    assert!(structured["stdout"].as_str().unwrap().len() <= 30_000);
+}
+
+#[tokio::test]
+async fn endless_output_is_capped() {
+    let project = Project::new();
+    let outcome = project.call(&bash(), json!({ "command": "yes | head -c 200000000" })).await;
+    assert!(matches!(outcome, Outcome::Done { .. }), "{outcome:?}");
+}
+
+#[tokio::test]
+async fn a_background_command_reports_its_end() {
+    let project = Project::new();
+    let (background, mut ends) = Background::new();
+    let bash = Bash::new(background.clone());
+    let input = json!({ "command": "sleep 0.2; echo BGDONE", "run_in_background": true });
+    let started = project.structured(&bash, input).await;
+    let id = started["backgroundTaskId"].as_str().unwrap();
+    assert_eq!(background.tasks().len(), 1);
+    let end = ends.recv().await.unwrap();
+    assert_eq!((end.task.id.as_str(), end.code), (id, Some(0)));
+    assert_eq!(std::fs::read_to_string(&end.task.output).unwrap(), "BGDONE\n");
+    assert!(background.tasks().is_empty());
+    assert!(!background.stop(id));
+}
+
+#[tokio::test]
+async fn a_background_command_can_be_stopped() {
+    let project = Project::new();
+    let (background, mut ends) = Background::new();
+    let bash = Bash::new(background.clone());
+    let started = project.structured(&bash, json!({ "command": "sleep 30", "run_in_background": true })).await;
+    assert!(background.stop(started["backgroundTaskId"].as_str().unwrap()));
+    assert_eq!(ends.recv().await.unwrap().code, None);
+}
