@@ -86,7 +86,8 @@ impl Background {
         workspace: &Workspace,
     ) -> Result<Task, Outcome> {
         let folder = workspace.output_dir().to_owned();
-        let file = output_file(&folder).map_err(|e| Outcome::failed(format!("cannot keep the output: {e}")))?;
+        let file =
+            output_file(&folder).map_err(|e| Outcome::failed(format!("cannot keep the output: {e}")))?;
         let task = Task {
             id: file.id,
             command: command.to_owned(),

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use crate::args::Args;
@@ -37,7 +37,7 @@ impl Tool for Bash {
                           other shell state is not. Standard input is empty. timeout is in milliseconds: 120000 unless \
                           set, at most 600000. With run_in_background the call returns at once and the output goes to a file. \
                           For files use Read, Edit and Write instead of cat, sed and echo.",
-            input_schema: schema_of::<Value>(),
+            input_schema: schema_of::<pilothouse_proto::tool::BashInput>(),
         }
     }
 
@@ -52,11 +52,17 @@ impl Tool for Bash {
 }
 
 impl Bash {
-    async fn call(&self, input: Input, workspace: &Workspace, stop: CancellationToken) -> Result<Outcome, Outcome> {
+    async fn call(
+        &self,
+        input: Input,
+        workspace: &Workspace,
+        stop: CancellationToken,
+    ) -> Result<Outcome, Outcome> {
         let mut args = Args::new("Bash", input);
         let command = args.text("command");
         let description = args.maybe_text("description");
-        let timeout = args.maybe_count("timeout").map_or(DEFAULT_TIMEOUT, Duration::from_millis).min(LONGEST_TIMEOUT);
+        let timeout =
+            args.maybe_count("timeout").map_or(DEFAULT_TIMEOUT, Duration::from_millis).min(LONGEST_TIMEOUT);
         let in_background = args.flag("run_in_background");
         if command.contains('\0') {
             args.problem("the parameter `command` contains a NUL character");
@@ -69,7 +75,11 @@ impl Bash {
         if in_background {
             let task = self.background.start(shell, &command, description.as_deref(), workspace).await?;
             return Ok(Outcome::text(
-                format!("Command running in background with ID: {}. Its output is written to {}", task.id, task.output.display()),
+                format!(
+                    "Command running in background with ID: {}. Its output is written to {}",
+                    task.id,
+                    task.output.display()
+                ),
                 json!({
                     "stdout": "", "stderr": "", "interrupted": false, "isImage": false, "noOutputExpected": false,
                     "backgroundTaskId": task.id,
@@ -94,7 +104,9 @@ impl Bash {
                 }
                 Ok(Outcome::text(said, result))
             }
-            Ended::Exited(code) => Err(Outcome::failed(format!("Exit code {code}\n{text}").trim_end().to_owned())),
+            Ended::Exited(code) => {
+                Err(Outcome::failed(format!("Exit code {code}\n{text}").trim_end().to_owned()))
+            }
             Ended::TimedOut => Err(Outcome::failed(format!(
                 "the command was ended after {} s, its timeout; set a longer one or run it in the background\n{text}",
                 timeout.as_secs_f64()

@@ -1,4 +1,4 @@
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use crate::args::Args;
@@ -20,7 +20,7 @@ impl Tool for Edit {
             description: "Replaces old_string by new_string in a file. old_string must be in the file exactly as given, \
                           white space included, and only once, unless replace_all is set. \
                           An empty old_string creates a new file.",
-            input_schema: schema_of::<Value>(),
+            input_schema: schema_of::<pilothouse_proto::tool::FileEditInput>(),
         }
     }
 
@@ -50,7 +50,9 @@ fn edit(input: Input, workspace: &Workspace) -> Result<Outcome, Outcome> {
         Err(e) => return Err(Outcome::failed(e.to_string())),
     };
     if workspace.seen().sight(&path) == Sight::Stale {
-        return Err(Outcome::misuse("the file was changed since it was read: read it again before editing it"));
+        return Err(Outcome::misuse(
+            "the file was changed since it was read: read it again before editing it",
+        ));
     }
     let changed = replaced(&file.text, &old, &new, everywhere).map_err(Outcome::misuse)?;
     workspace.announce_change(&path);
@@ -76,9 +78,12 @@ fn replaced(text: &str, old: &str, new: &str, everywhere: bool) -> Result<String
     // Models see `\n`; so does `text`, whatever the file on disk has.
     let old = old.replace("\r\n", "\n");
     match text.matches(&old).count() {
-        0 => Err("`old_string` is not in the file: check white space and line ends, or read the file again".to_owned()),
+        0 => Err("`old_string` is not in the file: check white space and line ends, or read the file again"
+            .to_owned()),
         1 => Ok(text.replacen(&old, new, 1)),
         _ if everywhere => Ok(text.replace(&old, new)),
-        n => Err(format!("`old_string` is in the file {n} times: give more of the text around it, or set replace_all")),
+        n => Err(format!(
+            "`old_string` is in the file {n} times: give more of the text around it, or set replace_all"
+        )),
     }
 }

@@ -3,7 +3,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use globset::GlobBuilder;
 use ignore::WalkBuilder;
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use crate::args::Args;
@@ -26,7 +26,7 @@ impl Tool for Glob {
             name: "Glob",
             description: "Finds files whose path matches a pattern such as **/*.rs, newest first. \
                           Files that git ignores are left out.",
-            input_schema: schema_of::<Value>(),
+            input_schema: schema_of::<pilothouse_proto::tool::GlobInput>(),
         }
     }
 
@@ -35,7 +35,9 @@ impl Tool for Glob {
     }
 
     fn touches(&self, input: &Input, workspace: &Workspace) -> Vec<Touch> {
-        vec![Touch::Read(crate::schema::path_argument(input, "path", workspace).unwrap_or_else(|| workspace.cwd()))]
+        vec![Touch::Read(
+            crate::schema::path_argument(input, "path", workspace).unwrap_or_else(|| workspace.cwd()),
+        )]
     }
 
     fn run<'a>(&'a self, input: Input, workspace: &'a Workspace, stop: CancellationToken) -> Running<'a> {
@@ -74,7 +76,8 @@ fn find(input: Input, workspace: &Workspace, stop: &CancellationToken) -> Result
         let below = entry.path().strip_prefix(&root).unwrap_or(entry.path());
         let is_file = entry.file_type().is_some_and(|kind| !kind.is_dir());
         if is_file && (matcher.is_match(below) || matcher.is_match(entry.path())) {
-            let modified = entry.metadata().ok().and_then(|meta| meta.modified().ok()).unwrap_or(SystemTime::UNIX_EPOCH);
+            let modified =
+                entry.metadata().ok().and_then(|meta| meta.modified().ok()).unwrap_or(SystemTime::UNIX_EPOCH);
             found.push((modified, entry.into_path()));
         }
     }

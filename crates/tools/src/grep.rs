@@ -31,7 +31,7 @@ impl Tool for Grep {
             description: "Searches files for a regular expression (ripgrep's syntax). output_mode: files_with_matches \
                           (default) lists files, content shows lines, count counts. Narrow it with glob, type or path. \
                           Files that git ignores are left out.",
-            input_schema: schema_of::<Value>(),
+            input_schema: schema_of::<pilothouse_proto::tool::GrepInput>(),
         }
     }
 
@@ -40,7 +40,9 @@ impl Tool for Grep {
     }
 
     fn touches(&self, input: &Input, workspace: &Workspace) -> Vec<Touch> {
-        vec![Touch::Read(crate::schema::path_argument(input, "path", workspace).unwrap_or_else(|| workspace.cwd()))]
+        vec![Touch::Read(
+            crate::schema::path_argument(input, "path", workspace).unwrap_or_else(|| workspace.cwd()),
+        )]
     }
 
     fn run<'a>(&'a self, input: Input, workspace: &'a Workspace, stop: CancellationToken) -> Running<'a> {
@@ -198,7 +200,11 @@ impl Query {
             // A file that cannot be read has no matches; the walk goes on.
             .search_path(&self.matcher, path, &mut lines)
             .ok()?;
-        (lines.matches > 0).then(|| Hits { path: path.to_owned(), lines: lines.shown, matches: lines.matches })
+        (lines.matches > 0).then(|| Hits {
+            path: path.to_owned(),
+            lines: lines.shown,
+            matches: lines.matches,
+        })
     }
 }
 
@@ -281,7 +287,11 @@ fn report(query: &Query, hits: Vec<Hits>, window: Window, timed_out: bool, works
                 _ => format!("Found {total} {plural}\n{}", names.join("\n")),
             };
             let count = names.len();
-            (text, json!({ "mode": "files_with_matches", "filenames": names, "numFiles": count, "totalFiles": total }), total)
+            (
+                text,
+                json!({ "mode": "files_with_matches", "filenames": names, "numFiles": count, "totalFiles": total }),
+                total,
+            )
         }
         Mode::Content => {
             let (lines, total) = window.of(hits.into_iter().flat_map(|hit| hit.lines).collect());
@@ -293,7 +303,8 @@ fn report(query: &Query, hits: Vec<Hits>, window: Window, timed_out: bool, works
             (text, structured, total)
         }
         Mode::Count => {
-            let rows = hits.iter().map(|hit| format!("{}:{}", workspace.shown(&hit.path), hit.matches)).collect();
+            let rows =
+                hits.iter().map(|hit| format!("{}:{}", workspace.shown(&hit.path), hit.matches)).collect();
             let (rows, total) = window.of::<String>(rows);
             let text = match total {
                 0 => "No matches found".to_owned(),
@@ -312,7 +323,10 @@ fn report(query: &Query, hits: Vec<Hits>, window: Window, timed_out: bool, works
     };
     if total > window.offset.saturating_add(window.limit) {
         add("appliedLimit", window.limit.into());
-        text.push_str(&format!("\n({} more; raise head_limit or use offset)", total - window.offset - window.limit));
+        text.push_str(&format!(
+            "\n({} more; raise head_limit or use offset)",
+            total - window.offset - window.limit
+        ));
     }
     if window.offset > 0 {
         add("appliedOffset", window.offset.into());

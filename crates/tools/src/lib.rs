@@ -29,6 +29,6 @@ pub use glob::Glob;
 pub use grep::Grep;
 pub use notebook::NotebookEdit;
 pub use read::Read;
-pub use tool::{Input, Outcome, Running, Spec, Tool, Touch};
+pub use tool::{Done, Input, Outcome, Running, Spec, Tool, Touch};
 pub use workspace::{Journal, Workspace};
 pub use write::Write;

@@ -21,13 +21,15 @@ pub(crate) fn shown(path: &Path) -> Result<Outcome, TextError> {
     let Ok(notebook) = serde_json::from_str::<Value>(&file.text) else {
         return Err(TextError::Binary(format!("{} (it is not a valid notebook)", path.display())));
     };
-    let cells: Vec<Value> = cells(&notebook).iter().enumerate().map(|(at, cell)| cell_view(at, cell)).collect();
+    let cells: Vec<Value> =
+        cells(&notebook).iter().enumerate().map(|(at, cell)| cell_view(at, cell)).collect();
     let text: String = cells
         .iter()
         .map(|cell| {
             let field = |name| cell.get(name).and_then(Value::as_str).unwrap_or_default();
             let output = field("output");
-            let output = if output.is_empty() { String::new() } else { format!("\n<output>\n{output}\n</output>") };
+            let output =
+                if output.is_empty() { String::new() } else { format!("\n<output>\n{output}\n</output>") };
             let (id, kind) = (field("cell_id"), field("cellType"));
             format!("<cell id=\"{id}\" type=\"{kind}\">\n{}{output}\n</cell>\n", field("source"))
         })
@@ -89,7 +91,7 @@ impl Tool for NotebookEdit {
             name: "NotebookEdit",
             description: "Changes one cell of a Jupyter notebook: replaces its source, inserts a cell after it \
                           (at the beginning without cell_id), or deletes it. Read the notebook first.",
-            input_schema: schema_of::<Value>(),
+            input_schema: schema_of::<pilothouse_proto::tool::NotebookEditInput>(),
         }
     }
 
@@ -119,8 +121,12 @@ fn edit(input: Input, workspace: &Workspace) -> Result<Outcome, Outcome> {
     let path = workspace.resolve(&path);
     match workspace.seen().sight(&path) {
         Sight::Current => {}
-        Sight::Never => return Err(Outcome::misuse("the notebook was not read yet: read it before changing it")),
-        Sight::Stale => return Err(Outcome::misuse("the notebook was changed since it was read: read it again")),
+        Sight::Never => {
+            return Err(Outcome::misuse("the notebook was not read yet: read it before changing it"));
+        }
+        Sight::Stale => {
+            return Err(Outcome::misuse("the notebook was changed since it was read: read it again"));
+        }
     }
     let file = text_file::read(&path).map_err(|e| Outcome::failed(e.to_string()))?;
     let mut notebook: Value = serde_json::from_str(&file.text)
@@ -132,7 +138,8 @@ fn edit(input: Input, workspace: &Workspace) -> Result<Outcome, Outcome> {
     text_file::replace(&path, &updated, file.crlf)
         .map_err(|e| Outcome::failed(format!("cannot write {}: {e}", path.display())))?;
     workspace.seen().note(&path);
-    let language = notebook.pointer("/metadata/language_info/name").and_then(Value::as_str).unwrap_or("python");
+    let language =
+        notebook.pointer("/metadata/language_info/name").and_then(Value::as_str).unwrap_or("python");
     Ok(Outcome::text(
         format!("Cell {}: {mode} done.", done.id),
         json!({
@@ -216,7 +223,10 @@ fn clear_run(cell: &mut Map<String, Value>) {
 }
 
 fn fresh_id(cells: &[Value]) -> String {
-    (cells.len()..).map(|n| format!("cell-{n}")).find(|id| cells.iter().all(|c| c.get("id").and_then(Value::as_str) != Some(id))).unwrap_or_default()
+    (cells.len()..)
+        .map(|n| format!("cell-{n}"))
+        .find(|id| cells.iter().all(|c| c.get("id").and_then(Value::as_str) != Some(id)))
+        .unwrap_or_default()
 }
 
 /// Notebooks are indented by one space.

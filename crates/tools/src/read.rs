@@ -8,7 +8,7 @@ use crate::args::Args;
 use crate::notebook;
 use crate::schema::schema_of;
 use crate::text_file::{self, TextError};
-use crate::tool::{Input, Outcome, Running, Spec, Tool, Touch};
+use crate::tool::{Done, Input, Outcome, Running, Spec, Tool, Touch};
 use crate::workspace::Workspace;
 
 /// Lines shown when the call sets no limit.
@@ -29,7 +29,7 @@ impl Tool for Read {
             description: "Reads a file and returns its content with line numbers. Takes absolute paths. \
                           Long files are returned in parts: use offset and limit for the rest. \
                           Images are shown, notebooks are returned cell by cell, PDFs as text.",
-            input_schema: schema_of::<Value>(),
+            input_schema: schema_of::<pilothouse_proto::tool::FileReadInput>(),
         }
     }
 
@@ -115,10 +115,9 @@ fn image(path: &Path, extension: &str) -> Result<Outcome, TextError> {
     };
     let data = base64::engine::general_purpose::STANDARD.encode(&bytes);
     let block = json!({ "type": "image", "source": { "type": "base64", "media_type": kind, "data": data } });
-    Ok(Outcome::Done {
-        content: Value::Array(vec![block]),
-        structured: json!({ "type": "image", "file": { "base64": data, "type": kind, "originalSize": bytes.len() } }),
-    })
+    let file = json!({ "base64": data, "type": kind, "originalSize": bytes.len() });
+    let structured = json!({ "type": "image", "file": file });
+    Ok(Outcome::Done(Box::new(Done { content: Value::Array(vec![block]), structured })))
 }
 
 fn pdf(path: &Path) -> Result<Outcome, TextError> {

@@ -85,7 +85,13 @@ impl Shell {
                 }
             };
             if finished.is_none() {
-                child.close(Ladder { after_end_of_input: Duration::ZERO, after_term: Duration::from_millis(500), ..Ladder::now() }).await;
+                child
+                    .close(Ladder {
+                        after_end_of_input: Duration::ZERO,
+                        after_term: Duration::from_millis(500),
+                        ..Ladder::now()
+                    })
+                    .await;
             }
             if !read_all {
                 let _ = tokio::time::timeout(DRAIN, reading).await;

@@ -24,7 +24,9 @@ pub(crate) enum TextError {
     Directory(String),
     #[error("{0} is not a regular file; devices, pipes and sockets cannot be read")]
     Special(String),
-    #[error("{path} is too large ({size} bytes; the limit is {LARGEST}); read a part of it with offset and limit, or search it")]
+    #[error(
+        "{path} is too large ({size} bytes; the limit is {LARGEST}); read a part of it with offset and limit, or search it"
+    )]
     TooLarge { path: String, size: u64 },
     #[error("{0} looks like a binary file; use Bash with a tool that understands its format")]
     Binary(String),
@@ -65,7 +67,8 @@ pub(crate) fn read(path: &Path) -> Result<TextFile, TextError> {
     if bytes.iter().take(8192).any(|byte| *byte == 0) {
         return Err(TextError::Binary(path.display().to_string()));
     }
-    let text = String::from_utf8(bytes).unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned());
+    let text =
+        String::from_utf8(bytes).unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned());
     let text = text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text);
     let crlf = text.contains("\r\n");
     Ok(TextFile { text: if crlf { text.replace("\r\n", "\n") } else { text }, crlf })

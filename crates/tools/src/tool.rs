@@ -53,13 +53,8 @@ pub enum Touch {
 /// What a call came to.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
-    /// It ran: what the model reads, and the same for programs (`tool_use_result`).
-    Done {
-        /// The content of the tool result: a string, or an array of blocks.
-        content: Value,
-        /// The structured output.
-        structured: Value,
-    },
+    /// It ran.
+    Done(Box<Done>),
     /// It did not do what was asked: the text says why, and what to do instead.
     Failed {
         /// The reason, for the model and the user.
@@ -74,9 +69,18 @@ pub enum Outcome {
     },
 }
 
+/// What a call produced, for its two readers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Done {
+    /// For the model: the content of the tool result, a string or an array of blocks.
+    pub content: Value,
+    /// For programs: the structured output (`tool_use_result`).
+    pub structured: Value,
+}
+
 impl Outcome {
     pub(crate) fn text(content: impl Into<String>, structured: Value) -> Self {
-        Self::Done { content: Value::String(content.into()), structured }
+        Self::Done(Box::new(Done { content: Value::String(content.into()), structured }))
     }
 
     /// The world was not as the call assumed.

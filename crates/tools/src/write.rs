@@ -1,4 +1,4 @@
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use crate::args::Args;
@@ -19,7 +19,7 @@ impl Tool for Write {
             name: "Write",
             description: "Writes a whole file, creating it and its folders if they do not exist. \
                           A file that exists must have been read first; to change a part of it use Edit.",
-            input_schema: schema_of::<Value>(),
+            input_schema: schema_of::<pilothouse_proto::tool::FileWriteInput>(),
         }
     }
 
@@ -46,8 +46,16 @@ fn write(input: Input, workspace: &Workspace) -> Result<Outcome, Outcome> {
     if old.is_some() {
         match workspace.seen().sight(&path) {
             Sight::Current => {}
-            Sight::Never => return Err(Outcome::misuse("the file exists and was not read yet: read it before writing to it")),
-            Sight::Stale => return Err(Outcome::misuse("the file was changed since it was read: read it again before writing to it")),
+            Sight::Never => {
+                return Err(Outcome::misuse(
+                    "the file exists and was not read yet: read it before writing to it",
+                ));
+            }
+            Sight::Stale => {
+                return Err(Outcome::misuse(
+                    "the file was changed since it was read: read it again before writing to it",
+                ));
+            }
         }
     }
     workspace.announce_change(&path);

@@ -28,7 +28,8 @@ async fn read_gives_programs_the_text_and_its_place() {
     let project = Project::new();
     let path = project.file("a.txt", "alpha\n");
     let got = project.structured(&Read, json!({ "file_path": path })).await;
-    let file = json!({ "filePath": path, "content": "alpha\n", "numLines": 2, "startLine": 1, "totalLines": 2 });
+    let file =
+        json!({ "filePath": path, "content": "alpha\n", "numLines": 2, "startLine": 1, "totalLines": 2 });
     assert_eq!(got, json!({ "type": "text", "file": file }));
 }
 
@@ -55,11 +56,11 @@ async fn read_refuses_what_is_no_text_and_never_hangs() {
 async fn read_shows_images_and_notebooks() {
     let project = Project::new();
     let image = project.file("i.png", b"\x89PNG");
-    let Outcome::Done { content, structured } = project.call(&Read, json!({ "file_path": image })).await else {
+    let Outcome::Done(done) = project.call(&Read, json!({ "file_path": image })).await else {
         panic!("the image is shown")
     };
-    assert_eq!(content[0]["source"]["media_type"], "image/png");
-    assert_eq!(structured["file"]["originalSize"], 4);
+    assert_eq!(done.content[0]["source"]["media_type"], "image/png");
+    assert_eq!(done.structured["file"]["originalSize"], 4);
 
     let notebook = project.file("n.ipynb", NOTEBOOK);
     let text = project.text(&Read, json!({ "file_path": notebook })).await;
@@ -86,11 +87,17 @@ async fn a_notebook_is_changed_a_cell_at_a_time() {
     let done = project.structured(&NotebookEdit, change).await;
     assert_eq!((&done["old_source"], &done["new_source"]), (&json!("print(1)"), &json!("print(2)")));
     project
-        .text(&NotebookEdit, json!({ "notebook_path": path, "new_source": "x", "edit_mode": "insert", "cell_id": "c1" }))
+        .text(
+            &NotebookEdit,
+            json!({ "notebook_path": path, "new_source": "x", "edit_mode": "insert", "cell_id": "c1" }),
+        )
         .await;
-    project.text(&NotebookEdit, json!({ "notebook_path": path, "edit_mode": "delete", "cell_id": "cell-2" })).await;
+    project
+        .text(&NotebookEdit, json!({ "notebook_path": path, "edit_mode": "delete", "cell_id": "cell-2" }))
+        .await;
     let now: Value = serde_json::from_str(&project.content("n.ipynb")).unwrap();
-    let sources: Vec<&str> = now["cells"].as_array().unwrap().iter().filter_map(|c| c["source"].as_str()).collect();
+    let sources: Vec<&str> =
+        now["cells"].as_array().unwrap().iter().filter_map(|c| c["source"].as_str()).collect();
     assert_eq!(sources, ["print(2)", "# hi"]);
     assert_eq!(now["cells"][0]["outputs"], json!([]), "the old output is gone");
 }
@@ -135,9 +142,10 @@ async fn edit_wants_one_exact_match() {
     for (content, old, new, replace_all, expected) in cases {
         let project = Project::new();
         let path = project.file("f", content);
-        let input = json!({ "file_path": path, "old_string": old, "new_string": new, "replace_all": replace_all });
+        let input =
+            json!({ "file_path": path, "old_string": old, "new_string": new, "replace_all": replace_all });
         match (project.call(&Edit, input).await, expected) {
-            (Outcome::Done { .. }, Ok(expected)) => assert_eq!(project.content("f"), expected),
+            (Outcome::Done(_), Ok(expected)) => assert_eq!(project.content("f"), expected),
             (Outcome::Failed { message, .. }, Err(part)) => {
                 assert!(message.contains(part), "{message}");
                 assert_eq!(project.content("f"), content, "nothing was written");
@@ -151,8 +159,11 @@ async fn edit_wants_one_exact_match() {
 async fn edit_tells_programs_what_changed() {
     let project = Project::new();
     let path = project.file("a.txt", "alpha\n");
-    let got = project.structured(&Edit, json!({ "file_path": path, "old_string": "alpha", "new_string": "HOST" })).await;
-    let hunk = json!({ "oldStart": 1, "oldLines": 1, "newStart": 1, "newLines": 1, "lines": ["-alpha", "+HOST"] });
+    let got = project
+        .structured(&Edit, json!({ "file_path": path, "old_string": "alpha", "new_string": "HOST" }))
+        .await;
+    let hunk =
+        json!({ "oldStart": 1, "oldLines": 1, "newStart": 1, "newLines": 1, "lines": ["-alpha", "+HOST"] });
     assert_eq!(got["structuredPatch"], json!([hunk]));
     assert_eq!(got["originalFile"], "alpha\n");
 }

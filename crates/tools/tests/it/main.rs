@@ -1,4 +1,5 @@
 //! The tools on a real disk and with real processes.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod files;
 mod search;
@@ -10,7 +11,8 @@ use tokio_util::sync::CancellationToken;
 
 /// A project in a folder of its own.
 struct Project {
-    folder: tempfile::TempDir,
+    /// Kept because dropping it removes the folder.
+    _folder: tempfile::TempDir,
     workspace: Workspace,
 }
 
@@ -20,7 +22,7 @@ impl Project {
         let root = folder.path().canonicalize().unwrap();
         std::fs::create_dir(root.join("project")).unwrap();
         let workspace = Workspace::new(root.join("project"), root.join("outputs")).with_home(&root);
-        Self { folder, workspace }
+        Self { _folder: folder, workspace }
     }
 
     fn path(&self, name: &str) -> String {
@@ -46,7 +48,7 @@ impl Project {
     /// What the model reads after a call that worked.
     async fn text(&self, tool: &dyn Tool, input: Value) -> String {
         match self.call(tool, input).await {
-            Outcome::Done { content: Value::String(text), .. } => text,
+            Outcome::Done(done) => done.content.as_str().unwrap().to_owned(),
             other => panic!("{other:?}"),
         }
     }
@@ -54,7 +56,7 @@ impl Project {
     /// The structured result of a call that worked.
     async fn structured(&self, tool: &dyn Tool, input: Value) -> Value {
         match self.call(tool, input).await {
-            Outcome::Done { structured, .. } => structured,
+            Outcome::Done(done) => done.structured,
             other => panic!("{other:?}"),
         }
     }
@@ -94,8 +96,14 @@ fn every_tool_offers_an_object_schema_that_names_its_parameters() {
 #[tokio::test]
 async fn wrong_arguments_are_all_named_at_once() {
     let project = Project::new();
-    let said = project.refusal(&pilothouse_tools::Edit, json!({ "file_path": 7, "replace_all": "maybe" })).await;
-    for part in ["`file_path` must be a string", "`old_string` is missing", "`new_string` is missing", "`replace_all`"] {
+    let said =
+        project.refusal(&pilothouse_tools::Edit, json!({ "file_path": 7, "replace_all": "maybe" })).await;
+    for part in [
+        "`file_path` must be a string",
+        "`old_string` is missing",
+        "`new_string` is missing",
+        "`replace_all`",
+    ] {
         assert!(said.contains(part), "{part}: {said}");
     }
 }

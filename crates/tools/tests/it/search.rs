@@ -26,7 +26,8 @@ async fn glob_finds_by_path_and_leaves_out_what_git_ignores() {
     ];
     for (pattern, expected) in cases {
         let got = project.structured(&Glob, json!({ "pattern": pattern })).await;
-        let mut names: Vec<&str> = got["filenames"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+        let mut names: Vec<&str> =
+            got["filenames"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
         names.sort_unstable();
         assert_eq!(names, expected, "{pattern}");
         assert_eq!(got["numFiles"], expected.len());
@@ -48,9 +49,15 @@ async fn grep_answers_in_three_ways() {
             "a.txt-1-alpha\na.txt:2:beta\na.txt-3-gamma",
         ),
         (json!({ "pattern": "beta", "output_mode": "content", "-n": false }), "a.txt:beta"),
-        (json!({ "pattern": "[ab]l?e?", "output_mode": "content", "-o": true, "path": "a.txt", "head_limit": 2 }), "a.txt:1:al\na.txt:1:a\n(4 more; raise head_limit or use offset)"),
+        (
+            json!({ "pattern": "[ab]l?e?", "output_mode": "content", "-o": true, "path": "a.txt", "head_limit": 2 }),
+            "a.txt:1:al\na.txt:1:a\n(4 more; raise head_limit or use offset)",
+        ),
         (json!({ "pattern": "fn ", "output_mode": "count" }), "src/b.rs:2\n\n2 matches in 1 files"),
-        (json!({ "pattern": "alpha.beta", "multiline": true, "output_mode": "content" }), "a.txt:1:alpha\na.txt:2:beta"),
+        (
+            json!({ "pattern": "alpha.beta", "multiline": true, "output_mode": "content" }),
+            "a.txt:1:alpha\na.txt:2:beta",
+        ),
     ];
     for (input, expected) in cases {
         assert_eq!(project.text(&Grep, input.clone()).await, expected, "{input}");

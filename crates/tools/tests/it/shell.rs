@@ -27,7 +27,7 @@ async fn a_command_says_what_it_printed() {
     for (command, expected) in cases {
         let project = Project::new();
         match (project.call(&bash(), json!({ "command": command })).await, expected) {
-            (Outcome::Done { content, .. }, Ok(expected)) => assert_eq!(content, expected, "{command}"),
+            (Outcome::Done(done), Ok(expected)) => assert_eq!(done.content, expected, "{command}"),
             (Outcome::Failed { message, .. }, Err(expected)) => {
                 assert!(message.contains(expected), "{command}: {message}");
             }
@@ -41,7 +41,10 @@ async fn the_working_directory_is_kept_and_nothing_else() {
     let project = Project::new();
     let bash = bash();
     project.text(&bash, json!({ "command": "mkdir sub && cd sub && X=1" })).await;
-    assert_eq!(project.text(&bash, json!({ "command": "basename \"$PWD\"; echo \"[$X]\"" })).await, "sub\n[]");
+    assert_eq!(
+        project.text(&bash, json!({ "command": "basename \"$PWD\"; echo \"[$X]\"" })).await,
+        "sub\n[]"
+    );
     project.text(&bash, json!({ "command": "rmdir ../sub" })).await;
     let gone = project.refusal(&bash, json!({ "command": "ls" })).await;
     assert!(gone.contains("sub"), "the missing directory is named: {gone}");
@@ -77,22 +80,25 @@ async fn an_interrupt_ends_a_command_at_once() {
 #[tokio::test]
 async fn large_output_is_kept_in_a_file() {
     let project = Project::new();
-    let Outcome::Done { content, structured } = project.call(&bash(), json!({ "command": "seq 1 200000" })).await else {
+    let Outcome::Done(done) = project.call(&bash(), json!({ "command": "seq 1 200000" })).await else {
         panic!("it ran")
     };
-    let text = content.as_str().unwrap();
-    assert!(text.starts_with("<persisted-output>\nOutput too large (1.2MB). Full output saved to: "), "{text}");
-    assert_eq!(structured["persistedOutputSize"], 1_288_895);
-    let kept = std::fs::read_to_string(structured["persistedOutputPath"].as_str().unwrap()).unwrap();
+    let text = done.content.as_str().unwrap();
+    assert!(
+        text.starts_with("<persisted-output>\nOutput too large (1.2MB). Full output saved to: "),
+        "{text}"
+    );
+    assert_eq!(done.structured["persistedOutputSize"], 1_288_895);
+    let kept = std::fs::read_to_string(done.structured["persistedOutputPath"].as_str().unwrap()).unwrap();
     assert!(kept.ends_with("199999\n200000\n"));
-    assert!(structured["stdout"].as_str().unwrap().len() <= 30_000);
+    assert!(done.structured["stdout"].as_str().unwrap().len() <= 30_000);
 }
 
 #[tokio::test]
 async fn endless_output_is_capped() {
     let project = Project::new();
     let outcome = project.call(&bash(), json!({ "command": "yes | head -c 200000000" })).await;
-    assert!(matches!(outcome, Outcome::Done { .. }), "{outcome:?}");
+    assert!(matches!(outcome, Outcome::Done(_)), "{outcome:?}");
 }
 
 #[tokio::test]
@@ -116,7 +122,8 @@ async fn a_background_command_can_be_stopped() {
     let project = Project::new();
     let (background, mut ends) = Background::new();
     let bash = Bash::new(background.clone());
-    let started = project.structured(&bash, json!({ "command": "sleep 30", "run_in_background": true })).await;
+    let started =
+        project.structured(&bash, json!({ "command": "sleep 30", "run_in_background": true })).await;
     assert!(background.stop(started["backgroundTaskId"].as_str().unwrap()));
     assert_eq!(ends.recv().await.unwrap().code, None);
 }
