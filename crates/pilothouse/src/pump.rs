@@ -190,9 +190,21 @@ impl Pump {
     /// # Errors
     /// When the connection ends first.
     pub(crate) fn poll_idle(&self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
-        match ready!(self.poll_until(cx, |state| state.is_idle().then_some(()))) {
-            Some(()) => Poll::Ready(Ok(())),
-            None => Poll::Ready(Err(self.lock().ended.clone().map_or(Error::Withdrawn, Error::Ended))),
+        let mut state = self.lock();
+        // Everything that has arrived is sorted first: a turn may have begun that nobody has read of yet.
+        loop {
+            match state.poll_event(cx, &self.waiters) {
+                Poll::Ready(Some(event)) => {
+                    state.route(event, None, &self.waiters);
+                }
+                Poll::Ready(None) => {
+                    if let Some(ended) = &state.ended {
+                        return Poll::Ready(Err(Error::Ended(Arc::clone(ended))));
+                    }
+                }
+                Poll::Pending if state.is_idle() => return Poll::Ready(Ok(())),
+                Poll::Pending => return Poll::Pending,
+            }
         }
     }
 

@@ -2,5 +2,10 @@
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot set itself up has failed")]
 
+mod approvals;
 mod faults;
 mod harness;
+mod hooks;
+mod lifecycle;
+mod turns;
+mod wiring;
