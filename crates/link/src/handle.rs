@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use pilothouse_proc::{Ladder, Report};
+use pilothouse_proc::{Ladder, Report, StderrTail};
 use pilothouse_proto::control::SuccessReply;
 use pilothouse_proto::{ControlRequest, ControlResponse, DecodeError, Reply, Request, RequestId};
 use tokio::sync::{mpsc, oneshot, watch};
@@ -34,6 +34,8 @@ pub(crate) struct Shared<E: End> {
     pub(crate) ids: RequestIds,
     pub(crate) ended: watch::Receiver<Option<Arc<Ended>>>,
     pub(crate) closed: watch::Receiver<Option<Closed>>,
+    /// The child's process number and its stderr, when the connection is to a child.
+    pub(crate) child: Option<(u32, StderrTail)>,
     pub(crate) request_timeout: Option<Duration>,
     pub(crate) ladder: Ladder,
     pub(crate) end: std::marker::PhantomData<fn() -> E>,
@@ -229,6 +231,16 @@ impl<E: End> Handle<E> {
     /// Why the connection has ended, if it has.
     pub fn try_ended(&self) -> Option<Arc<Ended>> {
         self.shared.ended.borrow().clone()
+    }
+
+    /// The child's process number, when the connection is to a child.
+    pub fn pid(&self) -> Option<u32> {
+        self.shared.child.as_ref().map(|(pid, _)| *pid)
+    }
+
+    /// The end of what the child has written to stderr so far; empty without a child.
+    pub fn stderr_tail(&self) -> String {
+        self.shared.child.as_ref().map(|(_, stderr)| stderr.text()).unwrap_or_default()
     }
 
     /// A handle that does not keep the connection alive.

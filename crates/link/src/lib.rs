@@ -22,7 +22,7 @@
 //! let (_agent, _requests) = Connect::<Agent>::new().serve(move |inbound| drop(answer(inbound))).over(there);
 //!
 //! let reply = host.request(Interrupt::default()).await?;
-//! assert!(reply.still_queued.as_ref().is_none());
+//! assert!(reply.still_queued.is_empty());
 //! # Ok::<(), pilothouse_link::RequestError>(()) }).unwrap();
 //! ```
 

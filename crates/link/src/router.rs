@@ -52,6 +52,7 @@ pub(crate) fn start<E: End>(connect: Connect<E>, transport: Transport) -> (Handl
         ids: RequestIds::new(),
         ended,
         closed,
+        child: transport.child.as_ref().map(|child| (child.pid(), child.stderr())),
         request_timeout: connect.request_timeout,
         ladder: connect.ladder,
         end: std::marker::PhantomData,

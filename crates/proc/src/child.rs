@@ -1,5 +1,5 @@
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Instant;
 
 use tokio::net::unix::pipe;
@@ -8,14 +8,14 @@ use tokio::sync::watch;
 use crate::exit::Exit;
 use crate::group::Group;
 use crate::ladder::{self, Ladder, Report};
-use crate::tail::Tail;
+use crate::tail::StderrTail;
 
 /// A running child with its process group. Dropping it kills the group at once, without blocking.
 pub struct Child {
     pub(crate) stdin: Option<pipe::Sender>,
     pub(crate) stdout: Option<pipe::Receiver>,
     pub(crate) group: Arc<Group>,
-    pub(crate) tail: Arc<Mutex<Tail>>,
+    pub(crate) tail: StderrTail,
     pub(crate) exit: watch::Receiver<Option<Exit>>,
     pub(crate) started: Instant,
 }
@@ -61,7 +61,12 @@ impl Child {
 
     /// The end of what the child wrote to stderr so far: at most 64 KiB.
     pub fn stderr_tail(&self) -> String {
-        self.tail.lock().unwrap_or_else(PoisonError::into_inner).text()
+        self.tail.text()
+    }
+
+    /// A view of that end which does not depend on this value.
+    pub fn stderr(&self) -> StderrTail {
+        self.tail.clone()
     }
 
     /// Ends the child by the ladder and says how it went. Drops stdin if it was not taken; whoever took it should

@@ -3,7 +3,7 @@
 use std::io;
 use std::os::fd::OwnedFd;
 use std::process::Child as Leader;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Instant;
 
 use tokio::net::unix::pipe;
@@ -13,7 +13,7 @@ use crate::child::Child;
 use crate::exit::{Exit, ExitWatch};
 use crate::group::Group;
 use crate::spawn::StderrLines;
-use crate::tail::Tail;
+use crate::tail::StderrTail;
 use crate::{group, launcher};
 
 /// The most that is read from stderr after the child has exited. Its own words fit in the pipe; only a stray
@@ -32,7 +32,7 @@ pub(crate) fn keep(mut leader: Leader, lines: Vec<StderrLines>) -> io::Result<Ch
     match Pipes::take(&mut leader) {
         Ok(pipes) => {
             let group = Arc::new(Group::new(process));
-            let tail = Arc::new(Mutex::new(Tail::default()));
+            let tail = StderrTail::default();
             let (exited, exit) = watch::channel(None);
             let keeper = Keeper {
                 leader: Some(leader),
@@ -121,7 +121,7 @@ impl Drop for Keeper {
 }
 
 struct StderrReader {
-    tail: Arc<Mutex<Tail>>,
+    tail: StderrTail,
     lines: Vec<StderrLines>,
     partial: Vec<u8>,
 }
@@ -138,7 +138,7 @@ impl Read {
 }
 
 impl StderrReader {
-    fn new(tail: Arc<Mutex<Tail>>, lines: Vec<StderrLines>) -> Self {
+    fn new(tail: StderrTail, lines: Vec<StderrLines>) -> Self {
         Self { tail, lines, partial: Vec::new() }
     }
 
@@ -162,7 +162,7 @@ impl StderrReader {
     }
 
     fn take(&mut self, bytes: &[u8]) {
-        self.tail.lock().unwrap_or_else(PoisonError::into_inner).push(bytes);
+        self.tail.push(bytes);
         if self.lines.is_empty() {
             return;
         }

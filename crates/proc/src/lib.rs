@@ -32,4 +32,5 @@ pub use exit::Exit;
 pub use ladder::{Ladder, Report, Step};
 pub use run::{Finished, Limits, Outcome};
 pub use spawn::{Spawn, StderrLines};
+pub use tail::StderrTail;
 pub use tokio::net::unix::pipe::{Receiver as ReadPipe, Sender as WritePipe};

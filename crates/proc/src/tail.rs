@@ -1,5 +1,33 @@
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
 /// How much of a child's stderr is kept.
 pub(crate) const TAIL_BYTES: usize = 64 * 1024;
+
+/// A view of the end of what a child has written to stderr, also after the child itself was given away.
+#[derive(Clone, Default)]
+pub struct StderrTail(Arc<Mutex<Tail>>);
+
+impl StderrTail {
+    /// The text: at most 64 KiB.
+    pub fn text(&self) -> String {
+        self.lock().text()
+    }
+
+    pub(crate) fn push(&self, more: &[u8]) {
+        self.lock().push(more);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Tail> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for StderrTail {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("StderrTail").field(&self.text()).finish()
+    }
+}
 
 /// The end of a byte stream: the last [`TAIL_BYTES`] of it.
 #[derive(Debug, Default)]

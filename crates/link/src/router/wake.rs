@@ -50,6 +50,8 @@ pub(super) struct Wakes {
     lines: Lines,
     items: Vec<Item>,
     process: Process,
+    /// The child is gone, or this end is closing.
+    ending: bool,
     /// Runs out when waiting for the rest of an end makes no sense any more.
     patience: Option<Pin<Box<Sleep>>>,
     pause: Pause,
@@ -95,6 +97,7 @@ impl Wakes {
             lines: Lines::new(max_line),
             items: Vec::new(),
             process,
+            ending: false,
             patience: None,
             pause: Pause::default(),
         }
@@ -124,6 +127,7 @@ impl Wakes {
 
     /// Sends the child down the ladder, or gives another transport as long to end as the whole ladder's first step.
     pub(super) fn start_ending(&mut self, ladder: Ladder) {
+        self.ending = true;
         self.process = match std::mem::replace(&mut self.process, Process::Moving) {
             Process::None => {
                 self.patience = Some(Box::pin(sleep(ladder.after_end_of_input)));
@@ -162,7 +166,11 @@ impl Wakes {
             });
         }
         if self.reader.is_some() {
-            match self.pause.poll_may_read(cx, routing) {
+            // An end under way is not held up: what is left in the pipe is little, and a child that cannot write cannot
+            // exit either.
+            let may_read =
+                if self.ending { Poll::Ready(May::Read) } else { self.pause.poll_may_read(cx, routing) };
+            match may_read {
                 Poll::Ready(May::Read) => {
                     if let Poll::Ready(wake) = self.poll_read(cx) {
                         return Poll::Ready(wake);
@@ -206,7 +214,10 @@ impl Wakes {
     }
 
     fn poll_end(&mut self, cx: &mut Context<'_>) -> Poll<Wake> {
-        self.poll_process(cx);
+        if self.poll_process(cx) {
+            // Reading may have paused; from now on it does not.
+            return Poll::Ready(Wake::Resume);
+        }
         let gone = matches!(self.process, Process::None | Process::Gone { .. });
         if gone && self.reader.is_none() {
             return Poll::Ready(self.end());
@@ -221,8 +232,8 @@ impl Wakes {
         Poll::Pending
     }
 
-    /// Notices that the child is gone, and starts the time that its output may still take.
-    fn poll_process(&mut self, cx: &mut Context<'_>) {
+    /// Notices that the child is gone, and starts the time that its output may still take. True at that moment.
+    fn poll_process(&mut self, cx: &mut Context<'_>) -> bool {
         let gone = match &mut self.process {
             Process::Running { exit, .. } => match exit.as_mut().poll(cx) {
                 Poll::Ready(exit) => Some((None, exit)),
@@ -238,17 +249,16 @@ impl Wakes {
             _ => None,
         };
         let Some((ended, exit)) = gone else {
-            return;
+            return false;
         };
         self.process = match (std::mem::replace(&mut self.process, Process::Moving), ended) {
             (_, Some((child, report))) => Process::Gone { child, exit, report: Some(report) },
             (Process::Running { child, .. }, None) => Process::Gone { child, exit, report: None },
             (other, None) => other,
         };
-        if self.reader.is_some() {
-            self.wait_a_little();
-            // Polled right away by the caller, which registers its waker.
-        }
+        self.ending = true;
+        self.wait_a_little();
+        true
     }
 
     fn wait_a_little(&mut self) {

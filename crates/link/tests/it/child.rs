@@ -199,3 +199,36 @@ async fn answers_are_served_while_our_own_request_waits() {
     within(handle.close()).await;
     marker.assert_none_left();
 }
+
+/// The child is long gone when its last lines are asked for.
+#[tokio::test]
+async fn a_slow_reader_gets_the_last_lines_of_a_child_that_has_exited() {
+    let marker = Marker::new();
+    let script = format!(r#"yes '{{"type":"x","text":"{}"}}' | head -n 20000; exit 5"#, "t".repeat(200));
+    let (handle, mut events) = Connect::<Host>::new().child(marker.shell(&script)).await.unwrap();
+    let mut count = 0;
+    while within(events.next()).await.is_some() {
+        count += 1;
+        if count % 200 == 0 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+    assert_eq!(count, 20_000);
+    assert_eq!(handle.try_ended().unwrap().exit.unwrap().code(), Some(5));
+}
+
+#[tokio::test]
+async fn the_end_of_stderr_can_be_seen_while_the_child_runs() {
+    let marker = Marker::new();
+    let script = "echo starting >&2; echo '{\"type\":\"ready\"}'; read -r line";
+    let (handle, mut events) = Connect::<Host>::new().child(marker.shell(script)).await.unwrap();
+    within(events.next()).await.unwrap();
+    within(async {
+        while handle.stderr_tail() != "starting\n" {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    })
+    .await;
+    assert_eq!(marker.alive(), [handle.pid().unwrap()]);
+    within(handle.close()).await;
+}

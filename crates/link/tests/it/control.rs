@@ -36,7 +36,7 @@ async fn a_request_gets_its_reply() {
     assert_eq!(request["request"]["subtype"], "interrupt");
     peer.say(success(&request["request_id"], json!({"still_queued": ["a"]}))).await;
     let reply = within(reply).await.unwrap().unwrap();
-    assert_eq!(reply.still_queued.as_ref().unwrap(), &["a"]);
+    assert_eq!(reply.still_queued, ["a"]);
 }
 
 #[tokio::test]
@@ -292,7 +292,7 @@ async fn both_ends_talk_to_each_other_over_memory() {
         tokio::join!(host.request(Interrupt::default()), agent.ask("can_use_tool", tool, None))
     })
     .await;
-    assert!(interrupted.unwrap().still_queued.as_ref().unwrap().is_empty());
+    assert!(interrupted.unwrap().still_queued.is_empty());
     let answer: Value = answer.unwrap().payload().unwrap();
     assert_eq!(answer["behavior"], "deny");
     assert_eq!(seen.lock().unwrap().len(), 1);

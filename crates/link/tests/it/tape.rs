@@ -34,7 +34,7 @@ async fn a_tape_plays_as_the_cli() {
         let (handle, mut events) = connect.over(tape.clone().play(pace));
         // On the tape the message came before this reply; here it comes after.
         let reply = within(handle.request(Interrupt::default())).await.unwrap();
-        assert_eq!(reply.still_queued.as_ref().unwrap(), &["x"]);
+        assert_eq!(reply.still_queued, ["x"]);
         let refused = within(handle.request(Interrupt::default())).await.unwrap_err();
         assert!(refused.to_string().contains("not on the tape"), "{refused}");
         within(handle.send_raw(r#"{"type":"user","message":{"role":"user","content":"other words"}}"#))
