@@ -12,8 +12,8 @@ record! {
     /// What an interrupt left behind.
     #[derive(Default)]
     pub struct InterruptResponse {
-        /// Messages that still wait, by uuid.
-        still_queued: Vec<String>,
+        /// Messages that still wait, by uuid. Old CLIs answer with nothing at all.
+        still_queued: Vec<String> = default,
         /// What was dropped.
         cancelled: Opt<Vec<String>>,
     }
