@@ -2,6 +2,8 @@
 
 use clap::{Parser, Subcommand};
 
+use crate::catalog::{CommandsCommand, SkillsCommand};
+use crate::rules::RulesCommand;
 use crate::sessions_cmd::SessionsCommand;
 use crate::tape::TapeCommand;
 
@@ -22,9 +24,19 @@ pub(crate) enum Command {
     /// List and show the sessions that Claude Code has kept
     #[command(subcommand)]
     Sessions(SessionsCommand),
+    /// Ask what the permission rules say, and change them
+    #[command(subcommand)]
+    Rules(RulesCommand),
+    /// List, show and expand slash commands
+    #[command(subcommand)]
+    Commands(CommandsCommand),
+    /// List and show skills
+    #[command(subcommand)]
+    Skills(SkillsCommand),
 }
 
 const EXAMPLES: &str = "\
 Examples:
+  pilothouse rules check 'git status && rm -rf build'
   pilothouse sessions list --limit 5
   pilothouse tape check talk.ndjson";

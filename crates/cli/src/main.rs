@@ -1,7 +1,9 @@
 //! The program `pilothouse`.
 
 mod args;
+mod catalog;
 mod printer;
+mod rules;
 mod sessions_cmd;
 mod tape;
 
@@ -16,15 +18,25 @@ fn main() -> ExitCode {
     let mut printer = Printer::new();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        Err(error) => return printer.usage(&error),
+        Err(error) => return usage(&error, &mut printer),
     };
     // One row a command; what a command does is in the module that has its name.
     let outcome = match cli.command {
         Command::Tape(command) => tape::run(&command, &mut printer),
         Command::Sessions(command) => sessions_cmd::run(&command, &mut printer),
+        Command::Rules(command) => Ok(rules::run(&command, &mut printer)),
+        Command::Commands(command) => catalog::run_commands(&command, &mut printer),
+        Command::Skills(command) => catalog::run_skills(&command, &mut printer),
     };
     match outcome {
         Ok(code) => code,
         Err(error) => printer.failure(&error),
     }
+}
+
+/// What is wrong with the command line. For `rules` the usual code 2 is an answer, so it has its own.
+fn usage(error: &clap::Error, printer: &mut Printer) -> ExitCode {
+    let code = printer.usage(error);
+    let about_rules = std::env::args_os().nth(1).is_some_and(|command| command == "rules");
+    if about_rules && error.use_stderr() { ExitCode::from(rules::USAGE) } else { code }
 }

@@ -1,6 +1,9 @@
 //! The program, run as a user runs it: exit code, stdout and stderr.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod catalog;
+mod rules;
+mod screens;
 mod sessions;
 mod tape;
 mod usage;

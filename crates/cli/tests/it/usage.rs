@@ -5,8 +5,23 @@ use crate::pilothouse;
 #[test]
 fn every_command_has_help_with_an_example() {
     let home = tempfile::tempdir().unwrap();
-    let commands: &[&[&str]] =
-        &[&[], &["sessions", "list"], &["sessions", "show"], &["tape", "check"], &["tape", "show"]];
+    let commands: &[&[&str]] = &[
+        &[],
+        &["sessions", "list"],
+        &["sessions", "show"],
+        &["tape", "check"],
+        &["tape", "show"],
+        &["rules", "check"],
+        &["rules", "list"],
+        &["rules", "lint"],
+        &["rules", "add"],
+        &["rules", "remove"],
+        &["commands", "list"],
+        &["commands", "show"],
+        &["commands", "expand"],
+        &["skills", "list"],
+        &["skills", "show"],
+    ];
     for command in commands {
         let run = pilothouse(home.path(), &[*command, &["--help"]].concat());
         assert_eq!((run.code, run.err.as_str()), (0, ""), "{command:?}");

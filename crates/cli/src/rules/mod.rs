@@ -1,0 +1,86 @@
+//! `pilothouse rules`: what the permission rules say, and changing them.
+
+mod advice;
+mod check;
+mod edit;
+mod lint;
+mod list;
+mod question;
+
+use std::process::ExitCode;
+
+use clap::Subcommand;
+
+use crate::printer::Printer;
+
+/// The command line makes no sense.
+pub(crate) const USAGE: u8 = 64;
+/// We could not find the answer.
+const INTERNAL: u8 = 70;
+
+/// The commands about rules.
+#[derive(Debug, Subcommand)]
+pub(crate) enum RulesCommand {
+    /// Ask whether a tool call would be allowed, and why
+    ///
+    /// Exits with 0 for allow, 1 for deny, 2 for ask, 64 if the question makes no sense, 70 if it could not be answered.
+    #[command(after_help = "Examples:
+  pilothouse rules check 'git status && rm -rf build'
+  pilothouse rules check --mode acceptEdits --deny 'Bash(rm *)' 'rm -rf build'
+  pilothouse rules check --tool Read --input '{\"file_path\": \"/etc/passwd\"}' --json")]
+    Check(check::CheckArgs),
+    /// List every rule with its file and line; those that never get their turn are marked
+    #[command(after_help = "Example:\n  pilothouse rules list")]
+    List(list::ListArgs),
+    /// Look for rules that match nothing, contradict each other or allow more than they look
+    ///
+    /// Exits with 1 if it finds any.
+    #[command(after_help = "Example:\n  pilothouse rules lint")]
+    Lint(lint::LintArgs),
+    /// Write a rule into a settings file
+    #[command(after_help = "Examples:
+  pilothouse rules add allow 'Bash(npm run *)'
+  pilothouse rules add deny 'Read(**/.env)' --to project")]
+    Add(edit::EditArgs),
+    /// Take a rule out of a settings file
+    ///
+    /// Exits with 1 if it is not there.
+    #[command(after_help = "Example:\n  pilothouse rules remove allow 'Bash(npm run *)' --from project")]
+    Remove(edit::EditArgs),
+}
+
+/// Runs the command. Codes 1 and 2 are answers here, so failures have their own.
+pub(crate) fn run(command: &RulesCommand, printer: &mut Printer) -> ExitCode {
+    let outcome = match command {
+        RulesCommand::Check(args) => check::check(args, printer),
+        RulesCommand::List(args) => list::list(args, printer),
+        RulesCommand::Lint(args) => lint::lint(args, printer),
+        RulesCommand::Add(args) => edit::add(args, printer),
+        RulesCommand::Remove(args) => edit::remove(args, printer),
+    };
+    outcome.unwrap_or_else(|error| {
+        let misused = error.is::<Misuse>();
+        let code = printer.failure(&error);
+        match (code == ExitCode::SUCCESS, misused) {
+            (true, _) => code,
+            (false, true) => ExitCode::from(USAGE),
+            (false, false) => ExitCode::from(INTERNAL),
+        }
+    })
+}
+
+/// Something about the question that only shows when it is looked at.
+#[derive(Debug)]
+pub(crate) struct Misuse(String);
+
+impl std::fmt::Display for Misuse {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Misuse {}
+
+pub(crate) fn misuse(message: impl Into<String>) -> anyhow::Error {
+    anyhow::Error::new(Misuse(message.into()))
+}

@@ -1,0 +1,98 @@
+//! The screens in `docs/screens` are what the program prints. After a change on purpose, write them anew with
+//! `UPDATE_SCREENS=1 cargo test -p pilothouse-cli screens`.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use crate::rules::Home;
+
+/// The name of the screen and the command line it shows.
+const SCREENS: &[(&str, &[&str])] = &[
+    ("rules-check", &["rules", "check", "git status && rm -rf build"]),
+    ("rules-check-ask", &["rules", "check", "git status; npm run build; touch done"]),
+    ("rules-list", &["rules", "list"]),
+    ("rules-lint", &["rules", "lint"]),
+];
+
+#[test]
+fn the_documented_screens_are_what_the_program_prints() {
+    let home = Home::with_settings();
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/screens");
+    for (name, args) in SCREENS {
+        let command =
+            args.iter().map(|arg| if arg.contains(' ') { format!("'{arg}'") } else { (*arg).to_owned() });
+        let command = format!("$ pilothouse {}", command.collect::<Vec<_>>().join(" "));
+        let plain = format!("{command}\n{}", home.run(args, &[]).out);
+        let coloured = format!("{command}\n{}", home.run(args, &[("CLICOLOR_FORCE", "1")]).out);
+        for (file, text) in [(format!("{name}.txt"), plain), (format!("{name}.svg"), svg(&coloured))] {
+            let file = directory.join(file);
+            if std::env::var_os("UPDATE_SCREENS").is_some() {
+                std::fs::create_dir_all(&directory).unwrap();
+                std::fs::write(&file, &text).unwrap();
+            }
+            let documented = std::fs::read_to_string(&file).unwrap_or_default();
+            assert_eq!(documented, text, "{} is out of date", file.display());
+        }
+    }
+}
+
+/// Draws coloured text as a picture of a terminal.
+fn svg(text: &str) -> String {
+    let (line_height, char_width, margin) = (20, 9, 16);
+    let lines: Vec<&str> = text.trim_end().lines().collect();
+    let longest = lines.iter().map(|line| visible(line)).max().unwrap_or_default();
+    let (width, height) = (longest * char_width + 2 * margin, lines.len() * line_height + 2 * margin);
+    let mut out = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" font-family=\"monospace\" \
+         font-size=\"15\">\n<rect width=\"100%\" height=\"100%\" rx=\"8\" fill=\"#16181d\"/>\n"
+    );
+    for (index, line) in lines.iter().enumerate() {
+        let y = margin + (index + 1) * line_height - 5;
+        let _ = writeln!(
+            out,
+            "<text x=\"{margin}\" y=\"{y}\" fill=\"#d7dae0\" xml:space=\"preserve\">{}</text>",
+            spans(line)
+        );
+    }
+    out.push_str("</svg>\n");
+    out
+}
+
+/// The runs of one line between escape sequences, each with the style that is in force.
+fn runs(line: &str) -> Vec<(String, &str)> {
+    let mut style = String::new();
+    let mut found = Vec::new();
+    for (index, part) in line.split("\u{1b}[").enumerate() {
+        let text = match (index, part.split_once('m')) {
+            (0, _) => part,
+            (_, Some((codes, text))) => {
+                for code in codes.split(';') {
+                    match code {
+                        "0" | "" => style.clear(),
+                        "1" => style.push_str(" font-weight=\"bold\""),
+                        "2" => style.push_str(" opacity=\"0.6\""),
+                        "31" => style.push_str(" fill=\"#ff6b6b\""),
+                        "32" => style.push_str(" fill=\"#7bd88f\""),
+                        "33" => style.push_str(" fill=\"#f5c26b\""),
+                        "36" => style.push_str(" fill=\"#6cc7e0\""),
+                        other => panic!("no colour for {other}"),
+                    }
+                }
+                text
+            }
+            (_, None) => panic!("an escape sequence that does not end: {part:?}"),
+        };
+        found.push((style.clone(), text));
+    }
+    found
+}
+
+fn visible(line: &str) -> usize {
+    runs(line).iter().map(|(_, text)| text.chars().count()).sum()
+}
+
+fn spans(line: &str) -> String {
+    let escape = |text: &str| text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    let runs = runs(line).into_iter().filter(|(_, text)| !text.is_empty());
+    runs.map(|(style, text)| format!("<tspan{style}>{}</tspan>", escape(text))).collect()
+}
