@@ -109,9 +109,9 @@ impl Options {
         servers: Arc<ServerSet>,
         command: Vec<OsString>,
     ) -> Result<Session, Error> {
-        let request = initialize::initialize(&self, &servers).await;
+        let registration = initialize::initialize(&self, &servers).await;
         let limit = self.process.initialize_timeout;
-        let handshake = match handle.request_within(request, Some(limit)).await {
+        let handshake = match handle.request_within(registration.clone(), Some(limit)).await {
             Ok(handshake) => handshake,
             // The reply only informs, so a shape of it that we do not know is no reason to give up.
             Err(RequestError::BadReply { error, .. }) => {
@@ -120,7 +120,11 @@ impl Options {
             }
             Err(error) => return Err(explain(error, &handle, command).await),
         };
-        check_hooks(&self, &handshake);
+        // A CLI that ignores hooks lets pass what they should stop.
+        if !self.handlers.hooks.is_empty() && handshake.hooks_applied.as_ref() == Some(&false) {
+            handle.close().await;
+            return Err(Error::HooksIgnored);
+        }
         for name in servers.names() {
             if let Some(server) = servers.get(&name) {
                 mcp::forward(&server, handle.downgrade());
@@ -135,19 +139,13 @@ impl Options {
             handle,
             pump,
             servers,
+            registration,
             handshake,
             shadows,
             verbatim: self.flags.verbatim_prompts,
             request_timeout: self.process.request_timeout,
         };
         Ok(Session { shared: Arc::new(shared) })
-    }
-}
-
-/// A CLI that ignores hooks lets pass what they should stop, so silence about it would be dangerous.
-fn check_hooks(options: &Options, handshake: &InitializeResponse) {
-    if !options.handlers.hooks.is_empty() && handshake.hooks_applied.as_ref() == Some(&false) {
-        tracing::warn!("the CLI says that it does not apply the hooks of this session");
     }
 }
 

@@ -27,6 +27,11 @@ pub enum Error {
     /// The CLI started but did not get as far as a session.
     #[error(transparent)]
     Handshake(Arc<HandshakeError>),
+    /// The CLI said that it does not apply the hooks of this session, which would let pass what they should stop.
+    #[error(
+        "the CLI ignores the hooks of this session: check its settings and version, or leave the hooks out"
+    )]
+    HooksIgnored,
     /// The connection is over; this is why.
     #[error("the session has ended: {0}")]
     Ended(Arc<Ended>),

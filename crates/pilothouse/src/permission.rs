@@ -4,10 +4,12 @@ use std::fmt;
 use std::future::Future;
 use std::ops::Deref;
 
+use pilothouse_proto::tool::Question;
 use pilothouse_proto::{
     CanUseTool, PermissionAllow, PermissionDecisionClassification, PermissionDeny, PermissionResult,
     PermissionUpdate, PermissionUpdateDestination,
 };
+use serde::Deserialize as _;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
@@ -68,6 +70,14 @@ impl PermissionRequest {
     /// The updates that the CLI proposes for "always allow".
     pub fn suggestions(&self) -> &[PermissionUpdate] {
         self.ask.permission_suggestions.as_ref().map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// The questions of an `AskUserQuestion` call; none for any other tool.
+    pub fn questions(&self) -> Vec<Question> {
+        if self.ask.tool_name != "AskUserQuestion" {
+            return Vec::new();
+        }
+        self.ask.input.get("questions").and_then(|list| Vec::deserialize(list).ok()).unwrap_or_default()
     }
 
     /// Lets the call run as it is.

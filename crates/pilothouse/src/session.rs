@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use pilothouse_link::{Ended, Handle, Host};
 use pilothouse_mcp::ServerSet;
-use pilothouse_proto::control::InitializeResponse;
+use pilothouse_proto::control::{Initialize, InitializeResponse};
 use pilothouse_proto::system::Init;
 
 use crate::error::Error;
@@ -42,6 +42,8 @@ pub(crate) struct Shared {
     pub(crate) handle: Handle<Host>,
     pub(crate) pump: Pump,
     pub(crate) servers: Arc<ServerSet>,
+    /// What was registered, for doing it again.
+    pub(crate) registration: Initialize,
     pub(crate) handshake: InitializeResponse,
     pub(crate) shadows: Vec<Shadow>,
     pub(crate) verbatim: bool,
@@ -109,6 +111,16 @@ impl Session {
     /// Why the session has ended, if it has.
     pub fn try_ended(&self) -> Option<Arc<Ended>> {
         self.shared.handle.try_ended()
+    }
+
+    /// The process id of the CLI, if this session started one.
+    pub fn pid(&self) -> Option<u32> {
+        self.shared.handle.pid()
+    }
+
+    /// The end of what the CLI has written to stderr so far.
+    pub fn stderr_tail(&self) -> String {
+        self.shared.handle.stderr_tail()
     }
 
     /// What the CLI said of itself at the handshake: commands, models, account.

@@ -9,7 +9,7 @@ use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 use futures_core::Stream;
-use pilothouse_proto::AgentFrame;
+use pilothouse_proto::{AgentFrame, TerminalReason};
 use serde::de::DeserializeOwned;
 
 use crate::error::Error;
@@ -163,6 +163,12 @@ impl TurnResult {
     /// The final answer; empty when there is none.
     pub fn text(&self) -> &str {
         self.frame.result.as_deref().unwrap_or_default()
+    }
+
+    /// Whether an interrupt, or a message that could not wait, cut the turn short.
+    pub fn was_interrupted(&self) -> bool {
+        let reason = self.frame.terminal_reason.as_ref();
+        matches!(reason, Some(TerminalReason::AbortedStreaming | TerminalReason::AbortedTools))
     }
 
     /// The result itself if the turn went well.

@@ -2,9 +2,9 @@
 
 use pilothouse_proto::control::{
     BackgroundTasks, BackgroundTasksResponse, CancelAsyncMessage, EndSession, GetPlan, GetPlanResponse,
-    GetTaskOutput, GetTaskOutputResponse, Interrupt, InterruptResponse, RenameSession, SetColor,
-    SetHasSubscribers, SetMaxThinkingTokens, SetModel, SetModelResponse, SetPermissionMode, StopTask,
-    ThinkingDisplay,
+    GetTaskOutput, GetTaskOutputResponse, InitializeResponse, Interrupt, InterruptResponse, RenameSession,
+    SetColor, SetHasSubscribers, SetMaxThinkingTokens, SetModel, SetModelResponse, SetPermissionMode,
+    StopTask, ThinkingDisplay,
 };
 use pilothouse_proto::{HostRequest, Opt, PermissionMode, Request, ToolUseId, Unknown};
 use serde_json::{Map, Value};
@@ -30,6 +30,15 @@ impl Session {
         let limit = Some(self.shared.request_timeout);
         let reply = self.shared.handle.ask(subtype, request, limit).await?;
         reply.payload().map_err(|error| Error::Answer { subtype: subtype.to_owned(), error: error.into() })
+    }
+
+    /// Registers hooks, servers and the rest once more. The CLI repeats requests that are still open, so that an approval
+    /// lost on this side can be answered after all.
+    ///
+    /// # Errors
+    /// As [`Session::request`].
+    pub async fn reinitialize(&self) -> Result<InitializeResponse, Error> {
+        self.request(self.shared.registration.clone()).await
     }
 
     /// Stops the running turn. Messages that are queued survive; the receipt names them.

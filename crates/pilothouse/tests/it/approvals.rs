@@ -94,7 +94,9 @@ async fn a_decision_can_be_made_elsewhere_and_later() {
 #[tokio::test]
 async fn questions_are_answered_by_label_by_labels_and_in_own_words() {
     let payload = answered("question", |request| {
-        assert_eq!(request.tool_name, "AskUserQuestion");
+        let questions = request.questions();
+        assert_eq!(questions.iter().map(|q| q.multi_select).collect::<Vec<_>>(), [false, true, false]);
+        assert_eq!(questions[0].options[1].label, "B");
         request
             .answer("Which?", "B")
             .answer("Which ones?", ["A", "B"])

@@ -97,3 +97,14 @@ async fn registration_says_what_a_failure_means() {
     within(session.close()).await;
     bench.no_process_is_left().await;
 }
+
+#[tokio::test]
+async fn a_cli_that_ignores_hooks_is_refused() {
+    let bench = Bench::new("plain");
+    let options = bench.options().env("FAULTY_IGNORES_HOOKS", "1");
+    within(options.clone().connect()).await.unwrap().close().await;
+    let hooked = options.hook(HookEvent::PreToolUse, Matcher::all(), async |call: HookCall| call.pass());
+    let error = within(hooked.connect()).await.unwrap_err();
+    assert!(matches!(error, pilothouse::Error::HooksIgnored), "{error}");
+    bench.no_process_is_left().await;
+}

@@ -1,10 +1,11 @@
 //! What reaches the CLI of options, prompts and requests, and what comes back.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
 use pilothouse::mcp_server::{NoInput, Server};
-use pilothouse::proto::AgentFrame;
+use pilothouse::proto::control::SettingsFile;
+use pilothouse::proto::{AgentFrame, HostRequest};
 use pilothouse::{
     DialogRequest, ElicitationRequest, Error, Event, PermissionMode, Priority, Prompt, Subagent,
 };
@@ -57,6 +58,68 @@ async fn requests_are_answered_refused_or_sent_raw() {
         (subtype.as_str(), message.as_str()),
         ("refuse_me", "Unsupported control request subtype: refuse_me")
     );
+    within(session.close()).await;
+    bench.no_process_is_left().await;
+}
+
+/// Every request that a host can make has a method; whether the answer of this CLI makes sense is another matter.
+#[tokio::test]
+async fn every_request_has_a_method() {
+    let bench = Bench::new("requests");
+    let session = bench.connect().await;
+    let name = "x";
+    let map = Map::new;
+    macro_rules! call {
+        ($($request:expr),* $(,)?) => { $( let _ = within($request).await; )* };
+    }
+    call!(
+        session.reinitialize(),
+        session.interrupt(),
+        session.set_permission_mode(PermissionMode::Default),
+        session.set_model(name),
+        session.set_max_thinking_tokens(Some(1)),
+        session.rename(name),
+        session.set_color(name),
+        session.mcp_status(),
+        session.context_usage(),
+        session.session_cost(),
+        session.list_models(),
+        session.account_usage(),
+        session.binary_version(),
+        session.call_mcp_tool(name, map()),
+        session.file_suggestions(name),
+        session.rewind_files(name),
+        session.cancel_message(name),
+        session.read_file(name),
+        session.seed_read_state(name, 1),
+        session.set_mcp_servers(BTreeMap::new(), []),
+        session.register_repo_root(name),
+        session.reload_plugins(),
+        session.reload_skills(),
+        session.reload_output_styles(),
+        session.reconnect_mcp_server(name),
+        session.enable_mcp_server(name),
+        session.set_has_subscribers(None),
+        session.stop_task(name),
+        session.background_tasks(None),
+        session.task_output(name),
+        session.apply_settings(map()),
+        session.settings(),
+        session.hooks_listing(),
+        session.update_settings(SettingsFile::LocalSettings, map()),
+        session.permission_rules(),
+        session.read_mcp_resource(name, name),
+        session.end_session(),
+        session.plan(),
+        session.status(),
+        session.workspace_diff(),
+    );
+    let asked = seen_by_cli(&within(session.send("go").await.unwrap()).await.unwrap());
+    let asked: BTreeSet<&str> =
+        asked.as_array().unwrap().iter().map(|subtype| subtype.as_str().unwrap()).collect();
+    // What in-process servers say on their own is sent for them.
+    let missing: Vec<_> = HostRequest::KNOWN.iter().filter(|known| !asked.contains(**known)).collect();
+    assert_eq!(missing, [&"mcp_message"]);
     within(session.close()).await;
     bench.no_process_is_left().await;
 }

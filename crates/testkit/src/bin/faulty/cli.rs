@@ -14,6 +14,8 @@ pub(crate) struct Cli {
     frames: u64,
     requests: u64,
     waiting: VecDeque<Value>,
+    /// The subtypes of all requests of the host so far.
+    pub(crate) asked: Vec<Value>,
     /// The `initialize` request, once it came.
     pub(crate) initialize: Value,
 }
@@ -26,6 +28,7 @@ impl Cli {
             frames: 0,
             requests: 0,
             waiting: VecDeque::new(),
+            asked: Vec::new(),
             initialize: Value::Null,
         }
     }
@@ -64,6 +67,7 @@ impl Cli {
     /// Answers a control request of the host as a CLI would.
     pub(crate) fn answer(&mut self, frame: &Value) -> io::Result<()> {
         let request = &frame["request"];
+        self.asked.push(request["subtype"].clone());
         let payload = match request["subtype"].as_str() {
             Some("initialize") => {
                 self.initialize = request.clone();

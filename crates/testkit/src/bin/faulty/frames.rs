@@ -108,6 +108,6 @@ pub(crate) fn initialize_reply(pid: u32) -> Value {
     json!({
         "commands": [{"name": "compact", "description": "shorten", "argumentHint": ""}], "agents": [],
         "output_style": "default", "available_output_styles": ["default"], "models": [], "account": {},
-        "hook_on_failure_supported": true, "hooks_applied": true, "claude_code_version": version(), "pid": pid,
+        "hook_on_failure_supported": true, "hooks_applied": std::env::var_os("FAULTY_IGNORES_HOOKS").is_none(), "claude_code_version": version(), "pid": pid,
     })
 }

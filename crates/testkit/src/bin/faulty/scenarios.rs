@@ -137,6 +137,10 @@ fn turn(fault: &str, cli: &mut Cli, prompt: &Value) -> io::Result<Option<ExitCod
             let request = cli.initialize.to_string();
             finish(cli, &request)?;
         }
+        "requests" => {
+            let asked = json!(cli.asked).to_string();
+            finish(cli, &asked)?;
+        }
         "prompt_frame" => finish(cli, &prompt.to_string())?,
         "argv" => {
             let argv: Vec<String> = std::env::args().skip(1).collect();
