@@ -4,9 +4,10 @@ use crate::{
     behavior::Behavior,
     call::{HookOpinion, ToolCall},
     context::Context,
-    decision::{BlockCount, Decision, ReasonType, RuleRef, Step},
+    decision::{BlockCount, Decision, ReasonType, RuleRef, Step, SubDecision},
     explain,
     index::{Index, RuleId},
+    judge::judge,
     mode::{Classifier, Mode, Outage, Verdict},
     opinion::{Asked, Opinion, opinion},
     restrict::{Restriction, restriction},
@@ -111,7 +112,7 @@ impl Engine {
             return by_hook(Behavior::Deny, Step::HookDeny, hook);
         }
         if let Some(found) = restriction(call, kind, shell, &self.context, &self.index) {
-            return self.restricted(found, kind, shell);
+            return self.restricted(call, found, kind, shell);
         }
         if let Some(hook) = hook.filter(|hook| hook.behavior == Behavior::Ask) {
             return by_hook(Behavior::Ask, Step::HookAsk, hook);
@@ -140,7 +141,13 @@ impl Engine {
         self.index.rule_ref(rule)
     }
 
-    fn restricted(&self, found: Restriction, kind: &Kind<'_>, shell: Option<&Shell>) -> Decision {
+    fn restricted(
+        &self,
+        call: &ToolCall,
+        found: Restriction,
+        kind: &Kind<'_>,
+        shell: Option<&Shell>,
+    ) -> Decision {
         let rule = found.rule.and_then(|rule| self.rule_ref(rule));
         let step = if found.behavior == Behavior::Deny { Step::DenyRule } else { Step::AskRule };
         let reason = match &rule {
@@ -148,7 +155,7 @@ impl Engine {
             None => found.detail.clone(),
         };
         let mut decision = simple(found.behavior, step, &reason);
-        decision.subcommands = explain::restricted_parts(&found, rule.as_ref());
+        decision.subcommands = self.restricted_parts(call, &found, shell);
         decision.rule = rule;
         decision.reason_type = Some(match kind {
             Kind::Shell(_)
@@ -159,6 +166,39 @@ impl Engine {
             _ => ReasonType::Rule,
         });
         decision
+    }
+
+    /// Every part of a restricted command with what would be decided about it alone.
+    fn restricted_parts(
+        &self,
+        call: &ToolCall,
+        found: &Restriction,
+        shell: Option<&Shell>,
+    ) -> Vec<SubDecision> {
+        let restricted = |found: &Restriction, command: String| SubDecision {
+            command,
+            behavior: found.behavior,
+            reason: found.detail.clone(),
+            rule: found.rule.and_then(|rule| self.rule_ref(rule)),
+        };
+        let mut parts = Vec::new();
+        if let Some(Ok(plain)) = shell.map(|shell| &shell.plain) {
+            parts = explain::parts(&judge(plain, &self.context, &self.index), &self.index);
+            for part in &mut parts {
+                let alone = Shell::read(&part.command);
+                let kind = Kind::Shell(&part.command);
+                if let Some(found) = restriction(call, &kind, Some(&alone), &self.context, &self.index) {
+                    *part = restricted(&found, std::mem::take(&mut part.command));
+                }
+            }
+        }
+        // A part hidden in another is shown for itself.
+        if let Some(hidden) = &found.subcommand
+            && !parts.iter().any(|part| part.behavior == found.behavior)
+        {
+            parts.push(restricted(found, hidden.clone()));
+        }
+        parts
     }
 
     fn interaction(&self, call: &ToolCall) -> Decision {

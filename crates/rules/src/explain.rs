@@ -4,11 +4,10 @@ use crate::{
     behavior::Behavior,
     call::ToolCall,
     context::Context,
-    decision::{Decision, RuleRef, Step, SubDecision},
+    decision::{Decision, Step, SubDecision},
     index::Index,
     judge::{Cause, Outcome, PartVerdict},
     mode::Mode,
-    restrict::Restriction,
     rule::Rule,
     shell::plain::Obstacle,
     tools::Kind,
@@ -57,20 +56,6 @@ pub(crate) fn parts(verdicts: &[PartVerdict], index: &Index) -> Vec<SubDecision>
         SubDecision { command: verdict.text.clone(), behavior, reason, rule }
     };
     verdicts.iter().map(part).collect()
-}
-
-/// The parts of a command that a rule stopped: the one it is about.
-pub(crate) fn restricted_parts(found: &Restriction, rule: Option<&RuleRef>) -> Vec<SubDecision> {
-    found
-        .subcommand
-        .iter()
-        .map(|command| SubDecision {
-            command: command.clone(),
-            behavior: found.behavior,
-            reason: found.detail.clone(),
-            rule: rule.cloned(),
-        })
-        .collect()
 }
 
 /// Says what would have to change for the decision to be another.

@@ -2,6 +2,9 @@
 #![expect(clippy::expect_used, reason = "a test that cannot go on should say so and stop")]
 
 mod bypass;
+mod decisions;
+mod differential;
+mod lint;
 mod observed;
 mod properties;
 mod scratch;

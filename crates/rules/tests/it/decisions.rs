@@ -1,0 +1,185 @@
+//! Hooks, classifiers, updates, and the account a decision gives of itself.
+
+use std::sync::Arc;
+
+use pilothouse_proto::PermissionUpdate;
+use pilothouse_rules::{
+    Behavior, Classifier, Classify, Context, Engine, Files, HookOpinion, Mode, Place, Source, Step, ToolCall,
+    UpdateError, Verdict,
+};
+use serde_json::{Map, json};
+
+fn context(rules: &[(Behavior, &str)]) -> Context {
+    let mut context = Context::new("/home/user/project", "/home/user");
+    for (behavior, rule) in rules {
+        context.rules.add(Source::UserSettings, *behavior, rule);
+    }
+    context
+}
+
+fn write(path: &str) -> ToolCall {
+    ToolCall::new("Write", Map::from_iter([("file_path".to_owned(), path.into())]))
+}
+
+#[test]
+fn hooks_have_their_place_in_the_order() {
+    use Behavior::{Allow, Ask, Deny};
+    let cases: &[(&[(Behavior, &str)], Mode, &str, &[Behavior], Behavior, Step)] = &[
+        (&[], Mode::Default, "touch x", &[Allow], Allow, Step::HookAllow),
+        (&[], Mode::Default, "ls", &[Deny], Deny, Step::HookDeny),
+        (&[], Mode::BypassPermissions, "ls", &[Deny], Deny, Step::HookDeny),
+        (&[], Mode::Default, "ls", &[Ask], Ask, Step::HookAsk),
+        (&[], Mode::BypassPermissions, "ls", &[Ask], Ask, Step::HookAsk),
+        (&[(Allow, "Bash")], Mode::Default, "ls", &[Ask], Ask, Step::HookAsk),
+        (&[(Deny, "Bash(rm:*)")], Mode::Default, "rm x", &[Allow], Deny, Step::DenyRule),
+        (&[(Ask, "Bash(touch:*)")], Mode::Default, "touch x", &[Allow], Ask, Step::AskRule),
+        (&[], Mode::Default, "ls", &[Allow, Deny, Ask], Deny, Step::HookDeny),
+        (&[], Mode::Default, "ls", &[Allow, Ask], Ask, Step::HookAsk),
+        (&[], Mode::DontAsk, "touch x", &[Ask], Deny, Step::Mode),
+    ];
+    for (rules, mode, command, hooks, behavior, step) in cases {
+        let mut context = context(rules);
+        context.mode = *mode;
+        let hooks: Vec<_> = hooks.iter().map(|b| HookOpinion { behavior: *b, reason: None }).collect();
+        let decision = Engine::new(context).decide_with_hooks(&ToolCall::bash(*command), &hooks);
+        assert_eq!((decision.behavior, decision.step), (*behavior, *step), "{command} {mode} {hooks:?}");
+    }
+}
+
+#[derive(Debug)]
+struct Says(Verdict);
+
+impl Classify for Says {
+    fn classify(&self, _call: &ToolCall) -> Verdict {
+        self.0.clone()
+    }
+}
+
+#[test]
+fn classifiers_decide_what_is_left() {
+    let verdicts = [
+        (Verdict::Allow, Behavior::Allow),
+        (Verdict::Deny("no".to_owned()), Behavior::Deny),
+        (Verdict::Ask("unsure".to_owned()), Behavior::Ask),
+    ];
+    for (verdict, expected) in verdicts {
+        for mode in [Mode::Auto, Mode::Plan] {
+            let mut context = context(&[(Behavior::Deny, "Bash(rm:*)"), (Behavior::Allow, "Bash(npm:*)")]);
+            context.mode = mode;
+            context.classifier = Classifier::Answers(Arc::new(Says(verdict.clone())));
+            let engine = Engine::new(context);
+            assert_eq!(engine.decide(&ToolCall::bash("curl x")).behavior, expected, "{mode}");
+            assert_eq!(engine.decide(&ToolCall::bash("rm x")).behavior, Behavior::Deny);
+            assert_eq!(engine.decide(&ToolCall::bash("npm test")).behavior, Behavior::Allow);
+            assert_eq!(engine.decide(&ToolCall::bash("ls")).behavior, Behavior::Allow);
+        }
+    }
+}
+
+#[test]
+fn nobody_to_ask_means_deny() {
+    let mut context = context(&[]);
+    context.avoid_prompts = true;
+    let engine = Engine::new(context);
+    assert_eq!(engine.decide(&ToolCall::bash("touch x")).behavior, Behavior::Deny);
+    assert_eq!(engine.decide(&ToolCall::bash("ls")).behavior, Behavior::Allow);
+}
+
+#[test]
+fn a_decision_names_rule_place_step_and_part() {
+    let mut context = context(&[(Behavior::Allow, "Bash(git:*)")]);
+    let place = Place { file: "/home/user/.claude/settings.json".into(), line: 7 };
+    context.rules.add_at(Source::UserSettings, Behavior::Deny, "Bash(rm:*)", place.clone());
+    let decision = Engine::new(context).decide(&ToolCall::bash("git status && rm -rf build"));
+    assert_eq!(decision.behavior, Behavior::Deny);
+    assert_eq!(decision.step, Step::DenyRule);
+    assert_eq!(decision.rule.as_ref().and_then(|rule| rule.place.clone()), Some(place));
+    let parts: Vec<_> =
+        decision.subcommands.iter().map(|part| (part.command.as_str(), part.behavior)).collect();
+    assert_eq!(parts, [("git status", Behavior::Allow), ("rm -rf build", Behavior::Deny)]);
+    assert!(decision.reason.contains("settings.json:7"), "{}", decision.reason);
+    assert_eq!(
+        decision.to_allow,
+        ["remove the rule deny Bash(rm:*) (userSettings, /home/user/.claude/settings.json:7)"]
+    );
+}
+
+#[test]
+fn a_question_says_what_would_change_it() {
+    let engine = Engine::new(context(&[]));
+    let decision = engine.decide(&ToolCall::bash("npm test"));
+    assert_eq!(decision.to_allow, ["add the allow rule `Bash(npm test *)`"]);
+    assert_eq!(decision.to_deny, ["add the deny rule `Bash(npm:*)`"]);
+    let decision = engine.decide(&write("/home/user/other/x"));
+    assert_eq!(
+        decision.to_allow,
+        ["add the working directory /home/user/other", "switch to the mode acceptEdits"]
+    );
+}
+
+#[test]
+fn links_are_followed_where_the_caller_can_look() {
+    #[derive(Debug)]
+    struct Linked;
+    impl Files for Linked {
+        fn resolve(&self, path: &str) -> Option<String> {
+            path.strip_prefix("/home/user/project/link").map(|rest| format!("/etc{rest}"))
+        }
+    }
+    let mut context = context(&[(Behavior::Deny, "Read(//etc/shadow)")]);
+    context.mode = Mode::AcceptEdits;
+    context.files = Arc::new(Linked);
+    let engine = Engine::new(context);
+    for (command, expected) in [
+        ("cat link/passwd", Behavior::Ask),
+        ("cat link/shadow", Behavior::Deny),
+        ("touch link/x", Behavior::Ask),
+        ("echo x > link/x", Behavior::Ask),
+        ("touch x", Behavior::Allow),
+    ] {
+        assert_eq!(engine.decide(&ToolCall::bash(command)).behavior, expected, "{command}");
+    }
+    assert_eq!(engine.decide(&write("/home/user/project/link/x")).behavior, Behavior::Ask);
+}
+
+#[test]
+fn updates_change_the_context() {
+    let mut engine = Engine::new(context(&[]));
+    let mut apply = |update: serde_json::Value| {
+        let update: PermissionUpdate = serde_json::from_value(update).expect("an update");
+        engine.apply(&update).map(|()| engine.context().to_json())
+    };
+    let rules = json!([{"toolName": "Bash", "ruleContent": "npm *"}, {"toolName": "WebSearch"}]);
+    let state =
+        apply(json!({"type": "addRules", "rules": rules, "behavior": "allow", "destination": "session"}));
+    assert_eq!(state.expect("applied")["alwaysAllowRules"]["session"], json!(["Bash(npm *)", "WebSearch"]));
+    let gone = json!([{"toolName": "WebSearch"}]);
+    let state =
+        apply(json!({"type": "removeRules", "rules": gone, "behavior": "allow", "destination": "session"}));
+    assert_eq!(state.expect("applied")["alwaysAllowRules"]["session"], json!(["Bash(npm *)"]));
+    let only = json!([{"toolName": "Read"}]);
+    let state =
+        apply(json!({"type": "replaceRules", "rules": only, "behavior": "allow", "destination": "session"}));
+    assert_eq!(state.expect("applied")["alwaysAllowRules"]["session"], json!(["Read"]));
+    let state = apply(json!({"type": "addDirectories", "directories": ["../lib"], "destination": "session"}));
+    let directories = state.expect("applied")["additionalWorkingDirectories"].clone();
+    assert_eq!(directories, json!({"/home/user/lib": {"path": "/home/user/lib", "source": "session"}}));
+    let state = apply(
+        json!({"type": "removeDirectories", "directories": ["/home/user/lib"], "destination": "session"}),
+    );
+    assert_eq!(state.expect("applied")["additionalWorkingDirectories"], json!({}));
+    let state = apply(json!({"type": "setMode", "mode": "acceptEdits", "destination": "session"}));
+    assert_eq!(state.expect("applied")["mode"], "acceptEdits");
+    let refused = apply(json!({"type": "setMode", "mode": "bypassPermissions", "destination": "session"}));
+    assert_eq!(refused, Err(UpdateError::BypassNotAvailable));
+    let refused = apply(json!({"type": "addRules", "rules": [], "behavior": "allow", "destination": "moon"}));
+    assert!(matches!(refused, Err(UpdateError::Destination(_))), "{refused:?}");
+}
+
+#[test]
+fn modes_have_their_other_names() {
+    for (name, mode) in [("manual", Mode::Default), ("delegate", Mode::Default), ("plan", Mode::Plan)] {
+        assert_eq!(name.parse::<Mode>(), Ok(mode));
+    }
+    assert!("bogus".parse::<Mode>().is_err());
+}
