@@ -21,28 +21,45 @@ fn write(path: &str) -> ToolCall {
     ToolCall::new("Write", Map::from_iter([("file_path".to_owned(), path.into())]))
 }
 
+struct HookCase {
+    rules: &'static [(Behavior, &'static str)],
+    mode: Mode,
+    command: &'static str,
+    hooks: &'static [Behavior],
+    behavior: Behavior,
+    step: Step,
+}
+
 #[test]
 fn hooks_have_their_place_in_the_order() {
     use Behavior::{Allow, Ask, Deny};
-    let cases: &[(&[(Behavior, &str)], Mode, &str, &[Behavior], Behavior, Step)] = &[
-        (&[], Mode::Default, "touch x", &[Allow], Allow, Step::HookAllow),
-        (&[], Mode::Default, "ls", &[Deny], Deny, Step::HookDeny),
-        (&[], Mode::BypassPermissions, "ls", &[Deny], Deny, Step::HookDeny),
-        (&[], Mode::Default, "ls", &[Ask], Ask, Step::HookAsk),
-        (&[], Mode::BypassPermissions, "ls", &[Ask], Ask, Step::HookAsk),
-        (&[(Allow, "Bash")], Mode::Default, "ls", &[Ask], Ask, Step::HookAsk),
-        (&[(Deny, "Bash(rm:*)")], Mode::Default, "rm x", &[Allow], Deny, Step::DenyRule),
-        (&[(Ask, "Bash(touch:*)")], Mode::Default, "touch x", &[Allow], Ask, Step::AskRule),
-        (&[], Mode::Default, "ls", &[Allow, Deny, Ask], Deny, Step::HookDeny),
-        (&[], Mode::Default, "ls", &[Allow, Ask], Ask, Step::HookAsk),
-        (&[], Mode::DontAsk, "touch x", &[Ask], Deny, Step::Mode),
+    let ls = |hooks, behavior, step| HookCase {
+        rules: &[],
+        mode: Mode::Default,
+        command: "ls",
+        hooks,
+        behavior,
+        step,
+    };
+    let cases = [
+        HookCase { command: "touch x", ..ls(&[Allow], Allow, Step::HookAllow) },
+        ls(&[Deny], Deny, Step::HookDeny),
+        HookCase { mode: Mode::BypassPermissions, ..ls(&[Deny], Deny, Step::HookDeny) },
+        ls(&[Ask], Ask, Step::HookAsk),
+        HookCase { mode: Mode::BypassPermissions, ..ls(&[Ask], Ask, Step::HookAsk) },
+        HookCase { rules: &[(Allow, "Bash")], ..ls(&[Ask], Ask, Step::HookAsk) },
+        HookCase { rules: &[(Deny, "Bash(rm:*)")], command: "rm x", ..ls(&[Allow], Deny, Step::DenyRule) },
+        HookCase { rules: &[(Ask, "Bash(touch:*)")], command: "touch x", ..ls(&[Allow], Ask, Step::AskRule) },
+        ls(&[Allow, Deny, Ask], Deny, Step::HookDeny),
+        ls(&[Allow, Ask], Ask, Step::HookAsk),
+        HookCase { mode: Mode::DontAsk, command: "touch x", ..ls(&[Ask], Deny, Step::Mode) },
     ];
-    for (rules, mode, command, hooks, behavior, step) in cases {
+    for HookCase { rules, mode, command, hooks, behavior, step } in cases {
         let mut context = context(rules);
-        context.mode = *mode;
+        context.mode = mode;
         let hooks: Vec<_> = hooks.iter().map(|b| HookOpinion { behavior: *b, reason: None }).collect();
-        let decision = Engine::new(context).decide_with_hooks(&ToolCall::bash(*command), &hooks);
-        assert_eq!((decision.behavior, decision.step), (*behavior, *step), "{command} {mode} {hooks:?}");
+        let decision = Engine::new(context).decide_with_hooks(&ToolCall::bash(command), &hooks);
+        assert_eq!((decision.behavior, decision.step), (behavior, step), "{command} {mode} {hooks:?}");
     }
 }
 
