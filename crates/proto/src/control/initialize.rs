@@ -82,17 +82,17 @@ record! {
     #[derive(Default)]
     pub struct InitializeResponse {
         /// Slash commands.
-        commands: Vec<SlashCommand>,
+        commands: Vec<SlashCommand> = default,
         /// The agents.
-        agents: Vec<AgentInfo>,
+        agents: Vec<AgentInfo> = default,
         /// The output style.
-        output_style: String,
+        output_style: String = default,
         /// Output styles that can be chosen.
-        available_output_styles: Vec<String>,
+        available_output_styles: Vec<String> = default,
         /// Models that can be chosen.
-        models: Vec<ModelInfo>,
+        models: Vec<ModelInfo> = default,
         /// Who is logged in.
-        account: AccountInfo,
+        account: AccountInfo = default,
         /// False when the hooks were ignored; absent when there were none.
         hooks_applied: Opt<bool>,
         /// Whether a failing hook can block; check this before relying on it.

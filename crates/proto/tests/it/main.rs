@@ -2,4 +2,6 @@
 
 #![expect(clippy::expect_used, reason = "a test that cannot read its fixtures should fail")]
 
+mod accept;
 mod tapes;
+mod unions;
