@@ -1,14 +1,15 @@
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::error::Category;
 
+use crate::path::{About, path_at};
 use crate::surrogate::patch_lone_surrogates;
-use crate::wire::ReadingLargeLine;
+use crate::wire::{Reading, bare_message};
 use crate::{DecodeError, DecodeErrorKind};
 
 /// Reads one line as a frame, or any other wire type.
 ///
-/// The good path is a single pass. Only when it fails is the line read again to find the path of the broken field; and
-/// a line that was refused for half a surrogate pair is read once more with U+FFFD in its place.
+/// The good path is a single pass. Only when it fails is the path of the broken field looked up in the line; and a line
+/// that was refused for half a surrogate pair is read once more with U+FFFD in its place.
 ///
 /// ```
 /// use pilothouse_proto::{AgentFrame, decode};
@@ -27,7 +28,7 @@ pub fn decode<T: DeserializeOwned>(line: &[u8]) -> Result<T, DecodeError> {
         column: error.valid_up_to() + 1,
         message: "the bytes here are no UTF-8".to_owned(),
     })?;
-    let _reading = ReadingLargeLine::enter(text.len());
+    let _reading = Reading::text(text);
     match serde_json::from_str(text) {
         Ok(value) => Ok(value),
         Err(error) => decode_again(text, &error),
@@ -39,40 +40,41 @@ fn decode_again<T: DeserializeOwned>(text: &str, error: &serde_json::Error) -> R
     if error.classify() == Category::Syntax
         && let Some(patched) = patch_lone_surrogates(text)
     {
-        return serde_json::from_str(&patched).map_err(|error| explain::<T>(&patched, &error));
+        let _reading = Reading::text(&patched);
+        return serde_json::from_str(&patched).map_err(|error| explain(&patched, &error));
     }
-    Err(explain::<T>(text, error))
+    Err(explain(text, error))
 }
 
 /// Finds out what is wrong: first whether it is JSON at all, then which field.
-fn explain<T: DeserializeOwned>(text: &str, error: &serde_json::Error) -> DecodeError {
+fn explain(text: &str, error: &serde_json::Error) -> DecodeError {
+    let inner_column = Reading::error_column();
     if let Err(error) = serde_json::from_str::<IgnoredAny>(text) {
-        let too_deep = error.to_string().starts_with("recursion limit");
-        let kind = if too_deep { DecodeErrorKind::TooDeep } else { DecodeErrorKind::NotJson };
-        return describe(kind, String::new(), &error);
+        return describe(DecodeErrorKind::NotJson, String::new(), &error, 0);
     }
-    let deserializer = &mut serde_json::Deserializer::from_str(text);
-    match serde_path_to_error::deserialize::<_, T>(deserializer) {
-        Err(found) => {
-            let path = found.path().to_string();
-            let inner = found.into_inner();
-            let too_deep = inner.to_string().contains("recursion limit");
-            if too_deep {
-                return describe(DecodeErrorKind::TooDeep, String::new(), &inner);
-            }
-            describe(DecodeErrorKind::Malformed, if path == "." { String::new() } else { path }, &inner)
-        }
-        Ok(_) => describe(DecodeErrorKind::Malformed, String::new(), error),
+    if is_too_deep(error) {
+        return describe(DecodeErrorKind::TooDeep, String::new(), error, inner_column);
     }
+    let about = if error.to_string().starts_with("missing field") { About::Container } else { About::Value };
+    let column = if inner_column > 0 { inner_column } else { error.column() };
+    let line_start =
+        text.lines().take(error.line().saturating_sub(1)).map(|line| line.len() + 1).sum::<usize>();
+    let path = path_at(text, if inner_column > 0 { inner_column } else { line_start + column }, about);
+    describe(DecodeErrorKind::Malformed, path, error, inner_column)
 }
 
-fn describe(kind: DecodeErrorKind, path: String, error: &serde_json::Error) -> DecodeError {
-    let mut message = error.to_string();
-    let position = format!(" at line {} column {}", error.line(), error.column());
-    if let Some(bare) = message.strip_suffix(&position) {
-        message.truncate(bare.len());
-    }
-    DecodeError { kind, path, column: error.column(), message }
+fn is_too_deep(error: &serde_json::Error) -> bool {
+    error.to_string().starts_with("recursion limit")
+}
+
+fn describe(
+    kind: DecodeErrorKind,
+    path: String,
+    error: &serde_json::Error,
+    inner_column: usize,
+) -> DecodeError {
+    let column = if inner_column > 0 { inner_column } else { error.column() };
+    DecodeError { kind, path, column, message: bare_message(error) }
 }
 
 #[cfg(test)]

@@ -20,6 +20,7 @@ pub mod mcp;
 pub mod message;
 mod notice;
 mod origin;
+mod path;
 pub mod permission;
 mod schema;
 mod session;

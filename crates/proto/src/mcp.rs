@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Number, Value};
 
-use crate::wire::{Opt, open_enum, record, union};
+use crate::wire::{Opt, Reading, open_enum, record, union};
 
 record! {
     /// An MCP server and its state.
@@ -254,7 +254,9 @@ impl<'de> serde::Deserialize<'de> for AgentMcpServerSpec {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         match Value::deserialize(deserializer)? {
             Value::String(name) => Ok(Self::Name(name)),
-            servers => serde_json::from_value(servers).map(Self::Servers).map_err(serde::de::Error::custom),
+            servers => Reading::a_value(|| serde_json::from_value(servers))
+                .map(Self::Servers)
+                .map_err(serde::de::Error::custom),
         }
     }
 }

@@ -224,7 +224,7 @@ fn compare_reply(raw: &Raw, retyped: Result<Value, DecodeError>) -> Option<Probl
 
 fn changed(message: &str, frame: &impl serde::Serialize) -> Option<String> {
     let read: Value = decode(message.as_bytes()).unwrap_or_default();
-    match serde_json::to_value(frame) {
+    match serde_json::to_string(frame).and_then(|text| serde_json::from_str(&text)) {
         Ok(written) => {
             first_difference(&read, &written).map(|path| format!("changed by re-encoding at `{path}`"))
         }

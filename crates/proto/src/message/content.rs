@@ -8,7 +8,7 @@ use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use super::block::ContentBlock;
-use crate::wire::{LongText, read_nested};
+use crate::wire::{LongText, Reading, read_nested};
 
 /// What a message or a tool result holds: plain text or a list of blocks.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,7 +72,7 @@ impl Serialize for Content {
 
 impl<'de> Deserialize<'de> for Content {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        if !LongText::wanted() {
+        if !Reading::is_large() {
             return deserializer.deserialize_any(ContentVisitor);
         }
         match LongText::take(<&RawValue>::deserialize(deserializer)?)? {

@@ -1,7 +1,7 @@
 use serde_json::{Number, Value};
 
 use crate::tool::ArtifactRead;
-use crate::wire::{Opt, ToolUseId, record};
+use crate::wire::{Opt, Reading, ToolUseId, record};
 
 record! {
     /// Fetches a page and asks about it.
@@ -99,7 +99,9 @@ impl<'de> serde::Deserialize<'de> for WebSearchHit {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         match Value::deserialize(deserializer)? {
             Value::String(text) => Ok(Self::Text(text)),
-            hits => serde_json::from_value(hits).map(Self::Hits).map_err(serde::de::Error::custom),
+            hits => Reading::a_value(|| serde_json::from_value(hits))
+                .map(Self::Hits)
+                .map_err(serde::de::Error::custom),
         }
     }
 }

@@ -4,60 +4,17 @@
 //! would need three times its size. On large lines a string is therefore taken as raw JSON, borrowed from the line, and
 //! unescaped straight into the `String` that is kept. Short lines never come here: skimming first costs a little time.
 
-use std::cell::Cell;
 use std::fmt;
 
 use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error, Unexpected, Visitor};
 use serde_json::value::RawValue;
 
-/// Lines from this size on are read the frugal way.
-const LARGE_LINE: usize = 1 << 20;
-
-/// Raw values that hold raw values: each level is read afresh, so serde_json's own limit does not see them.
-const DEEPEST: u8 = 32;
-
-thread_local! {
-    static READING_LARGE: Cell<bool> = const { Cell::new(false) };
-    static DEPTH: Cell<u8> = const { Cell::new(0) };
-}
-
-/// Marks the current thread as reading a large line, until dropped.
-pub(crate) struct ReadingLargeLine(bool);
-
-impl ReadingLargeLine {
-    pub(crate) fn enter(length: usize) -> Self {
-        Self(READING_LARGE.replace(length >= LARGE_LINE))
-    }
-
-    /// Runs something that reads from a `Value` instead of the line: there is no text to borrow from.
-    pub(crate) fn suspended<T>(read: impl FnOnce() -> T) -> T {
-        let _normal = Self(READING_LARGE.replace(false));
-        read()
-    }
-}
-
-/// Reads the inside of a raw value, unless that would nest too deeply.
-pub(crate) fn read_nested<T, E: Error>(read: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
-    let depth = DEPTH.get();
-    if depth >= DEEPEST {
-        return Err(E::custom("recursion limit exceeded"));
-    }
-    DEPTH.set(depth + 1);
-    let result = read();
-    DEPTH.set(depth);
-    result
-}
-
-impl Drop for ReadingLargeLine {
-    fn drop(&mut self) {
-        READING_LARGE.set(self.0);
-    }
-}
+use super::reading::Reading;
 
 /// Reads a string in whichever way fits the line.
 #[inline]
 pub(crate) fn read_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
-    if READING_LARGE.get() {
+    if Reading::is_large() {
         match LongText::take(<&RawValue>::deserialize(deserializer)?)? {
             LongText::Text(text) => Ok(text),
             LongText::Null => Err(D::Error::invalid_type(Unexpected::Unit, &"a string")),
@@ -78,11 +35,6 @@ pub(crate) enum LongText<'de> {
 }
 
 impl<'de> LongText<'de> {
-    /// Takes the next value raw if the line is large; `None` leaves the deserializer alone.
-    pub(crate) fn wanted() -> bool {
-        READING_LARGE.get()
-    }
-
     pub(crate) fn take<E: Error>(raw: &'de RawValue) -> Result<Self, E> {
         let json = raw.get();
         if json == "null" {

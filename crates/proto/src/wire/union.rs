@@ -2,12 +2,10 @@ use std::borrow::Cow;
 use std::cell::Cell;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde::de::{Deserializer, Error, MapAccess};
+use serde::de::{Error, MapAccess};
 use serde_json::{Map, Value};
 
 use super::extra::Extra;
-use super::keys::Key;
-use super::record::FieldsVisitor;
 
 /// A member of an open union whose tag this version does not know, kept whole.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -38,33 +36,9 @@ pub(crate) trait Tagged: Sized {
     fn from_tagged_map<'de, A: MapAccess<'de>>(tag: &str, map: A) -> Result<Self, A::Error>;
 
     /// What an object without a tag is.
-    fn from_untagged(_: Map<String, Value>) -> Result<Self, serde_json::Error> {
-        Err(serde_json::Error::missing_field(Self::TAG))
+    fn from_untagged<'de, A: MapAccess<'de>>(_: A) -> Result<Self, A::Error> {
+        Err(A::Error::missing_field(Self::TAG))
     }
-}
-
-/// The rare object whose tag is not its first key: it is gathered first, then read by the same code.
-#[cold]
-pub(crate) fn from_late_tag<'de, T: super::record::Fields + Tagged, A: MapAccess<'de>>(
-    first: Key<'de>,
-    mut map: A,
-) -> Result<T, A::Error> {
-    let mut fields = Map::new();
-    fields.insert(first.0.into_owned(), map.next_value()?);
-    while let Some((key, value)) = map.next_entry::<String, Value>()? {
-        fields.insert(key, value);
-    }
-    let Some(tag) = fields.shift_remove(T::TAG) else {
-        return super::large::ReadingLargeLine::suspended(|| T::from_untagged(fields))
-            .map_err(A::Error::custom);
-    };
-    let mut tagged = Map::new();
-    tagged.insert(T::TAG.to_owned(), tag);
-    tagged.append(&mut fields);
-    super::large::ReadingLargeLine::suspended(|| {
-        Value::Object(tagged).deserialize_map(FieldsVisitor::<T>::new("tagged"))
-    })
-    .map_err(A::Error::custom)
 }
 
 thread_local! {
@@ -155,8 +129,8 @@ macro_rules! union {
             }
 
             $(
-                fn from_untagged(fields: ::serde_json::Map<String, ::serde_json::Value>) -> Result<Self, ::serde_json::Error> {
-                    ::serde_json::from_value::<$bare>(fields.into()).map(Self::$Bare)
+                fn from_untagged<'de, A: ::serde::de::MapAccess<'de>>(map: A) -> Result<Self, A::Error> {
+                    <$bare as $crate::wire::Fields>::from_map(map).map(Self::$Bare)
                 }
             )?
         }

@@ -38,7 +38,7 @@ macro_rules! open_unions {
                 late.insert("unnamed".to_owned(), Value::Null);
                 late.insert($tag.to_owned(), value);
                 let error = decode::<$Union>(Value::Object(late).to_string().as_bytes()).expect_err("malformed");
-                assert_eq!(error.kind, DecodeErrorKind::Malformed, "{error}");
+                assert_eq!((error.kind, error.path.as_str()), (DecodeErrorKind::Malformed, $path), "{error}");
             }
         }
     )+};

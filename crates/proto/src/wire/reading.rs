@@ -1,0 +1,96 @@
+//! What the current thread is reading: the text behind the deserializer, which serde itself does not hand out.
+
+use std::cell::Cell;
+
+use serde::de::Error;
+use serde_json::value::RawValue;
+
+/// Lines from this size on are read frugally, see [`super::large`].
+const LARGE_LINE: usize = 1 << 20;
+
+/// Raw values inside raw values. Each level is a reader of its own, so serde_json's limit of depth does not see them.
+const DEEPEST: u8 = 32;
+
+#[derive(Clone, Copy)]
+struct Text {
+    start: usize,
+    length: usize,
+}
+
+thread_local! {
+    static TEXT: Cell<Option<Text>> = const { Cell::new(None) };
+    static DEPTH: Cell<u8> = const { Cell::new(0) };
+    static COLUMN: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Marks the current thread as reading a text, until dropped.
+pub(crate) struct Reading(Option<Text>);
+
+impl Reading {
+    pub(crate) fn text(text: &str) -> Self {
+        COLUMN.set(0);
+        Self(TEXT.replace(Some(Text { start: text.as_ptr().addr(), length: text.len() })))
+    }
+
+    /// Runs something that reads from a `Value`, where there is no text to borrow from.
+    pub(crate) fn a_value<T>(read: impl FnOnce() -> T) -> T {
+        let _value = Self(TEXT.replace(None));
+        read()
+    }
+
+    /// Whether raw values can be borrowed.
+    #[inline]
+    pub(crate) fn is_text() -> bool {
+        TEXT.get().is_some()
+    }
+
+    /// Whether strings are better taken raw.
+    #[inline]
+    pub(crate) fn is_large() -> bool {
+        TEXT.get().is_some_and(|text| text.length >= LARGE_LINE)
+    }
+
+    /// Where an error inside a raw value really was, as a column of the whole text; 0 if there was none.
+    pub(crate) fn error_column() -> usize {
+        COLUMN.get()
+    }
+}
+
+impl Drop for Reading {
+    fn drop(&mut self) {
+        TEXT.set(self.0);
+    }
+}
+
+/// Reads the inside of a raw value, unless that would nest too deeply.
+pub(crate) fn read_nested<T, E: Error>(read: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
+    let depth = DEPTH.get();
+    if depth >= DEEPEST {
+        return Err(E::custom("recursion limit exceeded"));
+    }
+    DEPTH.set(depth + 1);
+    let result = read();
+    DEPTH.set(depth);
+    result
+}
+
+/// Keeps the place of an error inside a raw value, which the reader around it does not know.
+pub(crate) fn note_error(raw: &RawValue, error: &serde_json::Error) {
+    if COLUMN.get() == 0
+        && let Some(text) = TEXT.get()
+        && let Some(offset) =
+            raw.get().as_ptr().addr().checked_sub(text.start).filter(|offset| *offset < text.length)
+    {
+        COLUMN.set(offset + error.column());
+    }
+}
+
+/// An error's text without the position that serde_json appends.
+pub(crate) fn bare_message(error: &serde_json::Error) -> String {
+    let mut message = error.to_string();
+    let position = format!(" at line {} column {}", error.line(), error.column());
+    if let Some(bare) = message.strip_suffix(&position) {
+        message.truncate(bare.len());
+    }
+    message
+}
