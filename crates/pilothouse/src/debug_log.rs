@@ -1,13 +1,13 @@
-//! `DEBUG_CLAUDE_AGENT_SDK=1`: every line of the wire, on stderr.
+//! `DEBUG_CLAUDE_AGENT_SDK=1`: every line of the wire, on stderr, with secrets masked.
 
 use std::io::Write as _;
 
-use pilothouse_link::tape::{Direction, Tap};
+use pilothouse_link::tape::{Direction, Tap, mask_json, mask_text};
 use pilothouse_proc::{Exit, Spawn};
 
 use crate::options::environment::{DEBUG_SDK, is_truthy};
 
-/// The longest part of a line that is shown.
+/// The characters of a line that are shown at most.
 const SHOWN: usize = 2000;
 
 /// Writes what goes by to stderr.
@@ -24,8 +24,10 @@ impl DebugLog {
 impl Tap for DebugLog {
     fn line(&self, direction: Direction, line: &[u8]) {
         let arrow = if direction == Direction::In { "->" } else { "<-" };
-        let shown = line.get(..SHOWN).unwrap_or(line);
-        log(arrow, &String::from_utf8_lossy(shown));
+        match mask_json(line) {
+            Some(masked) => log(arrow, &masked),
+            None => log(arrow, &mask_text(&String::from_utf8_lossy(line))),
+        }
     }
 
     fn started(&self, spawn: &Spawn) {
@@ -37,7 +39,7 @@ impl Tap for DebugLog {
     }
 
     fn stderr(&self, line: &str) {
-        log("stderr", line);
+        log("stderr", &mask_text(line));
     }
 
     fn ended(&self, exit: Option<Exit>) {
@@ -46,6 +48,8 @@ impl Tap for DebugLog {
 }
 
 fn log(what: &str, text: &str) {
+    let end = text.char_indices().nth(SHOWN).map_or(text.len(), |(index, _)| index);
+    let text = text.get(..end).unwrap_or(text);
     // A log that cannot be written is no reason to stop.
     let _ = writeln!(std::io::stderr(), "pilothouse {what} {text}");
 }

@@ -161,6 +161,22 @@ fn a_schema_that_is_too_long_for_an_argument_is_not_one() {
 }
 
 #[test]
+fn a_schema_goes_without_the_draft_that_the_cli_would_not_find() {
+    let options = [
+        Options::new().json_schema(
+            json!({"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "object"}),
+        ),
+        Options::new().structured::<std::collections::BTreeMap<String, u8>>(),
+    ];
+    for options in options {
+        let schema = of(&options)
+            .into_iter()
+            .find_map(|token| token.strip_prefix("--json-schema=").map(str::to_owned));
+        assert!(!schema.unwrap().contains("$schema"));
+    }
+}
+
+#[test]
 fn contradictions_are_refused() {
     let rows = [
         (Options::new().model("a").fallback_model("a"), OptionsError::FallbackIsModel("a".into())),

@@ -79,14 +79,20 @@ impl Options {
     }
 
     /// Has the answer come as JSON of this schema (`--json-schema`).
-    pub fn json_schema(mut self, schema: Value) -> Self {
+    ///
+    /// The schema's own `$schema` is left out: the CLI refuses every draft it has not loaded.
+    pub fn json_schema(mut self, mut schema: Value) -> Self {
+        if let Value::Object(map) = &mut schema {
+            map.shift_remove("$schema");
+        }
         self.flags.json_schema = Some(schema);
         self
     }
 
     /// Has the answer come as a value of type `T`, which [`TurnResult::structured`](crate::TurnResult::structured) decodes.
     pub fn structured<T: schemars::JsonSchema>(self) -> Self {
-        self.json_schema(schemars::schema_for!(T).to_value())
+        let generator = schemars::generate::SchemaSettings::draft07().into_generator();
+        self.json_schema(generator.into_root_schema_for::<T>().to_value())
     }
 
     /// Goes on with the newest session of the directory (`--continue`).
