@@ -6,6 +6,7 @@ mod dag;
 mod fuzz;
 mod invariants;
 mod real;
+mod schema;
 mod stages;
 mod suite;
 mod workspace;
@@ -37,6 +38,8 @@ enum Task {
     Fuzz(fuzz::Options),
     /// Install the real CLI under target/ and run its suite
     Real(real::Options),
+    /// Write the JSON Schema of the wire, or check that it is up to date
+    Schema(schema::Options),
 }
 
 fn main() -> ExitCode {
@@ -57,5 +60,6 @@ fn run(task: Task) -> Result<()> {
         Task::Dag => dag::check(),
         Task::Fuzz(options) => fuzz::run(&options),
         Task::Real(options) => real::run(&options),
+        Task::Schema(options) => schema::run(&options),
     }
 }

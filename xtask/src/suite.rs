@@ -4,7 +4,7 @@ use anyhow::Result;
 
 use crate::command::{cargo, exists, run};
 use crate::stages::{Stages, say};
-use crate::{dag, fuzz, real};
+use crate::{dag, fuzz, real, schema};
 
 /// Seconds per fuzz target in a test run; finding something takes longer, this shows that nothing obvious broke.
 const FUZZ_SMOKE_SECONDS: u64 = 30;
@@ -33,6 +33,7 @@ pub(crate) fn ci() -> Result<()> {
 
 fn test_stages(stages: &mut Stages) {
     stages.run("crate edges", dag::check);
+    stages.run("JSON Schema", schema::check);
     // One optimised build serves the tests, the examples and the real CLI's suite.
     if !stages.run("build", || run(&mut cargo(&["build", "--release", "--workspace", "--all-targets"]))) {
         say("nothing was built, so nothing can be tested");
