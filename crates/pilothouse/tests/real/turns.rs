@@ -1,0 +1,208 @@
+//! Turns: what is sent, what comes back, and what stops it.
+
+use std::time::Duration;
+
+use pilothouse::proto::{AgentFrame, ContentBlock, ResultSubtype};
+use pilothouse::{Event, PartialMessage};
+use pilothouse_testkit::{Block, Turn};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::stage::{Stage, ask, bash};
+
+#[tokio::test]
+async fn a_plain_turn_reaches_the_api_and_comes_back() {
+    let Some(stage) = Stage::open([Turn::text("hello back")]) else { return };
+    let session = stage.options().connect().await.expect("connect");
+    let result = ask(&session, "hello there").await;
+    assert_eq!(result.text(), "hello back");
+    assert!(result.failure().is_none());
+    let calls = stage.api.main_calls();
+    assert_eq!(calls.len(), 1);
+    assert!(calls[0].last_user().contains("hello there"));
+    stage.close(session).await;
+}
+
+#[tokio::test]
+async fn several_turns_share_one_history() {
+    let Some(stage) = Stage::open([Turn::text("first answer"), Turn::text("second answer")]) else { return };
+    let session = stage.options().connect().await.expect("connect");
+    let first = ask(&session, "first question").await;
+    let second = ask(&session, "second question").await;
+    assert_eq!(second.text(), "second answer");
+    assert_eq!(first.session_id, second.session_id);
+    let conversation = stage.api.main_calls()[1].conversation();
+    for said in ["first question", "first answer", "second question"] {
+        assert!(conversation.contains(said), "{said} is missing in {conversation}");
+    }
+    stage.close(session).await;
+}
+
+#[tokio::test]
+async fn partial_messages_add_up_to_the_text() {
+    let text = "one two three four five six";
+    let script = [Turn::text(text).chunked(6, Duration::from_millis(20))];
+    let Some(stage) = Stage::open(script) else { return };
+    let session = stage.options().include_partial_messages().connect().await.expect("connect");
+    let mut turn = session.send("count").await.expect("sent");
+    let (mut pieces, mut partial) = (0, PartialMessage::default());
+    while let Some(event) = turn.next().await {
+        let event = event.expect("an event");
+        if let Event::Frame { frame, .. } = &event {
+            let before = partial.text().len();
+            partial.push(frame);
+            pieces += usize::from(partial.text().len() > before);
+        }
+    }
+    assert_eq!(partial.text(), text);
+    assert!(partial.is_complete());
+    assert!(pieces >= 3, "{pieces} pieces");
+    stage.close(session).await;
+}
+
+#[tokio::test]
+async fn thinking_is_told_apart_from_text() {
+    let script = [Turn::blocks([Block::Thinking("let me see".into()), Block::Text("42".into())])];
+    let Some(stage) = Stage::open(script) else { return };
+    let session = stage.options().connect().await.expect("connect");
+    let mut turn = session.send("think").await.expect("sent");
+    let mut thought = String::new();
+    while let Some(event) = turn.next().await {
+        let event = event.expect("an event");
+        let Event::Frame { frame: AgentFrame::Assistant(message), .. } = &event else { continue };
+        for block in &message.message.content {
+            if let ContentBlock::Thinking(block) = block {
+                thought.push_str(&block.thinking);
+            }
+        }
+    }
+    let result = turn.await.expect("a result");
+    assert_eq!((thought.as_str(), result.text()), ("let me see", "42"));
+    stage.close(session).await;
+}
+
+#[tokio::test]
+async fn messages_sent_during_a_turn_become_one_next_turn() {
+    let script = [Turn::text("one").after(Duration::from_secs(1)), Turn::text("two and three")];
+    let Some(stage) = Stage::open(script) else { return };
+    let session = stage.options().connect().await.expect("connect");
+    let first = session.send("message one").await.expect("sent");
+    let second = session.send("message two").await.expect("sent");
+    let third = session.send("message three").await.expect("sent");
+    let (first, second, third) = tokio::join!(first.into_future(), second.into_future(), third.into_future());
+    assert_eq!(first.expect("a result").text(), "one");
+    assert_eq!(second.expect("a result").text(), "two and three");
+    assert_eq!(third.expect("a result").text(), "two and three");
+    let calls = stage.api.main_calls();
+    assert_eq!(calls.len(), 2, "the second and third message share a call");
+    assert!(
+        calls[1].conversation().contains("message two") && calls[1].conversation().contains("message three")
+    );
+    stage.close(session).await;
+}
+
+#[tokio::test]
+async fn a_message_sent_during_a_tool_joins_the_running_turn() {
+    let Some(stage) = Stage::open([bash("sleep 1.9; echo slept"), Turn::text("saw both")]) else { return };
+    let session = stage.options().allow_tools(["Bash"]).connect().await.expect("connect");
+    let first = session.send("go").await.expect("sent");
+    stage.api.wait_for_main_calls(1, Duration::from_secs(20)).await.expect("the first call");
+    tokio::time::sleep(Duration::from_millis(700)).await;
+    let second = session.send("a late remark").await.expect("sent");
+    let (first, second) = tokio::join!(first.into_future(), second.into_future());
+    assert_eq!(first.expect("a result").text(), "saw both");
+    assert_eq!(second.expect("a result").text(), "saw both");
+    let calls = stage.api.main_calls();
+    assert_eq!(calls.len(), 2);
+    assert!(calls[1].conversation().contains("a late remark"));
+    stage.close(session).await;
+}
+
+#[derive(Debug, Deserialize, JsonSchema, PartialEq)]
+struct Weather {
+    city: String,
+    degrees: i32,
+    sky: Option<Sky>,
+    hours: Vec<(u8, Sky)>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema, PartialEq)]
+enum Sky {
+    Clear,
+    Cloudy { octas: u8 },
+}
+
+#[tokio::test]
+async fn structured_output_is_decoded_into_the_callers_type() {
+    let cloudy = json!({"Cloudy": {"octas": 8}});
+    let answer = json!({"city": "Bergen", "degrees": 7, "sky": cloudy, "hours": [[9, "Clear"]]});
+    let script = [Turn::tool("StructuredOutput", answer), Turn::text("after")];
+    let Some(stage) = Stage::open(script) else { return };
+    let session = stage.options().structured::<Weather>().connect().await.expect("connect");
+    let result = ask(&session, "weather").await;
+    let weather: Weather = result.structured().expect("structured output");
+    let sky = Some(Sky::Cloudy { octas: 8 });
+    assert_eq!(weather, Weather { city: "Bergen".into(), degrees: 7, sky, hours: vec![(9, Sky::Clear)] });
+    assert!(stage.api.main_calls()[0].tools().contains(&"StructuredOutput"));
+    stage.close(session).await;
+}
+
+#[tokio::test]
+async fn max_turns_ends_the_turn_and_not_the_session() {
+    let script = [bash("touch ran"), Turn::text("never asked for"), Turn::text("again")];
+    let Some(stage) = Stage::open(script) else { return };
+    let options = stage.options().allow_tools(["Bash(touch:*)"]).max_turns(1);
+    let session = options.connect().await.expect("connect");
+    let result = ask(&session, "go").await;
+    assert!(result.failure().is_some());
+    assert_eq!(result.subtype, ResultSubtype::ErrorMaxTurns);
+    assert!(stage.has("ran"), "the tool of the one turn ran");
+    assert_eq!(stage.api.main_calls().len(), 1, "no second call was made");
+    stage.close(session).await;
+}
+
+#[tokio::test]
+async fn the_budget_stops_the_next_call() {
+    let script = [bash("echo 1").usage(100_000, 5_000), Turn::text("never asked for")];
+    let Some(stage) = Stage::open(script) else { return };
+    let session = stage.options().max_budget_usd(0.001).connect().await.expect("connect");
+    let result = ask(&session, "go").await;
+    assert_eq!(result.subtype, ResultSubtype::ErrorMaxBudgetUsd);
+    assert!(session.usage().cost_usd > 0.001);
+    assert_eq!(stage.api.main_calls().len(), 1);
+    stage.close(session).await;
+}
+
+#[tokio::test]
+async fn an_api_failure_that_passes_is_retried() {
+    // (name, what fails first)
+    let cases = [
+        ("overloaded", Turn::error(529)),
+        ("rate limit", Turn::error(429).retry_after(1)),
+        ("dropped connection", Turn::dropped()),
+        ("error event", Turn::text("half an ans").breaking_off("overloaded_error")),
+    ];
+    for (name, failure) in cases {
+        let Some(stage) = Stage::open([failure, Turn::text("in the end")]) else { return };
+        let session = stage.options().connect().await.expect("connect");
+        let result = ask(&session, "go").await;
+        assert_eq!(result.text(), "in the end", "{name}");
+        assert_eq!(stage.api.main_calls().len(), 2, "{name}");
+        stage.close(session).await;
+    }
+}
+
+#[tokio::test]
+async fn an_api_failure_that_stays_is_an_error_result() {
+    // (status, what the message says)
+    for (status, said) in [(403, "403"), (413, "too large"), (500, "500")] {
+        let Some(stage) = Stage::open([Turn::error(status).times(20)]) else { return };
+        let options = stage.options().env("CLAUDE_CODE_MAX_RETRIES", "1");
+        let session = options.connect().await.expect("connect");
+        let result = ask(&session, "go").await;
+        assert!(result.failure().is_some(), "{status}");
+        assert!(result.text().contains(said), "{status}: {}", result.text());
+        stage.close(session).await;
+    }
+}
