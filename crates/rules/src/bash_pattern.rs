@@ -129,3 +129,7 @@ pub(crate) fn squeeze(text: &str) -> String {
     }
     squeezed
 }
+
+#[cfg(test)]
+#[path = "bash_pattern_tests.rs"]
+mod tests;

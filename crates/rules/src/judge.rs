@@ -157,6 +157,10 @@ impl Judge<'_> {
             "git" if fed => Outcome::Ask(Cause::Unknown),
             "git" if commands::git::is_read_only(arguments) => Outcome::ReadOnly,
             "cd" | "pushd" => self.change_directory(arguments),
+            // Its language can print the environment and read other files.
+            "jq" if arguments.iter().any(|word| commands::is_open_filter(&word.text)) => {
+                Outcome::Ask(Cause::Unknown)
+            }
             "find" => self.files(&commands::find(arguments), fed),
             "sed" => self.files(&commands::sed(arguments), fed),
             name => match commands::profile(name) {

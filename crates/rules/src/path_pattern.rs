@@ -187,3 +187,7 @@ pub(crate) enum Possible {
     Perhaps,
     Yes,
 }
+
+#[cfg(test)]
+#[path = "path_pattern_tests.rs"]
+mod tests;

@@ -126,7 +126,6 @@ const KNOWN: &[&str] = &[
     "hash-object",
     "help",
     "init",
-    "lfs",
     "log",
     "ls-files",
     "ls-remote",
@@ -302,13 +301,34 @@ const READS: &[&str] = &[
     "var",
 ];
 
+/// Whether an argument may make git read a file that is not the repository's.
+fn reads_elsewhere(subcommand: &str, word: &Word) -> bool {
+    const FILE_OPTIONS: &[&str] = &[
+        "--no-index",
+        "--contents",
+        "--ignore-revs-file",
+        "--exclude-from",
+        "--exclude-per-directory",
+        "--file",
+    ];
+    let text = word.text.as_str();
+    if let Some(long) = text.strip_prefix("--").filter(|long| !long.is_empty()) {
+        let name = long.split('=').next().unwrap_or(long);
+        return FILE_OPTIONS.iter().any(|option| option[2..].starts_with(name));
+    }
+    let valued =
+        matches!((subcommand, text.get(..2)), ("grep", Some("-f")) | ("blame" | "annotate", Some("-S")));
+    // `git diff /etc/passwd x` compares files outside of any repository.
+    valued || word.tilde || text.starts_with('/') || text == ".." || text.contains("../")
+}
+
 /// Whether a git command only reads this repository.
 pub(crate) fn is_read_only(arguments: &[Word]) -> bool {
     if danger(arguments).is_some() {
         return false;
     }
     let Ok(git) = parse(arguments) else { return false };
-    if git.elsewhere || git.arguments.iter().any(|word| word.text == "--no-index") {
+    if git.elsewhere || git.arguments.iter().any(|word| reads_elsewhere(git.subcommand, word)) {
         return false;
     }
     // Pathspecs are globs of git's own, so `*.rs` may stay; what the shell would turn into options was refused.
@@ -318,6 +338,7 @@ pub(crate) fn is_read_only(arguments: &[Word]) -> bool {
     };
     match git.subcommand {
         "help" => git.arguments.is_empty() && !arguments.is_empty(),
+        "branch" if matches!(first, "--list" | "-l") => true,
         "branch" => all_options(&[
             "-a",
             "--all",

@@ -8,5 +8,5 @@ mod special;
 pub(crate) use self::{
     arguments::{FileWord, Usage, usage},
     profile::{Operands, profile},
-    special::{danger, find, sed},
+    special::{danger, find, is_open_filter, sed},
 };

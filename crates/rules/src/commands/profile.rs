@@ -107,7 +107,6 @@ const PROFILES: &[Profile] = &[
     search("rg", &["--pre", "--pre-glob", "--hostname-bin", "-z", "--search-zip"]),
     search("egrep", &[]),
     search("fgrep", &[]),
-    search("zgrep", &[]),
     files("head", &[], &["-n", "-c", "--lines", "--bytes"]),
     files("tail", &[], &["-n", "-c", "-s", "--lines", "--bytes", "--pid", "--sleep-interval"]),
     files("wc", &["--files0-from"], &[]),

@@ -123,6 +123,11 @@ fn is_simple_substitution(command: &str) -> bool {
     parts.len() == 2 && part.chars().all(|flag| matches!(flag, 'g' | 'i' | 'I' | 'p' | '0'..='9'))
 }
 
+/// Whether a `jq` filter may reach beyond the files it is given.
+pub(crate) fn is_open_filter(filter: &str) -> bool {
+    ["env", "ENV", "import", "include", "input", "modulemeta", "$__"].iter().any(|word| filter.contains(word))
+}
+
 /// Options by which other commands run a program, so that a rule for the command does not cover them.
 const RUNS_PROGRAMS: &[(&str, &[&str])] = &[
     (

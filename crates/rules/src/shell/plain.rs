@@ -435,3 +435,7 @@ fn check_position(word: &Word) -> Result<(), Obstacle> {
         _ => Ok(()),
     }
 }
+
+#[cfg(test)]
+#[path = "plain_tests.rs"]
+mod tests;

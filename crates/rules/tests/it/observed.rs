@@ -4,6 +4,8 @@ use pilothouse_rules::{Behavior, Classifier, Context, Decision, Engine, Mode, Ou
 use serde_json::{Map, Value};
 
 const MODES: &str = include_str!("../data/modes.txt");
+const READ_ONLY: &str = include_str!("../data/readonly.txt");
+const ACCEPT_EDITS: &str = include_str!("../data/accept_edits.txt");
 const RULES: &str = include_str!("../data/rules.txt");
 
 fn cases(table: &str) -> impl Iterator<Item = &str> {
@@ -76,6 +78,26 @@ fn modes_decide_as_observed() {
         }
     }
     assert_eq!(rows, 26, "modes.txt is not whole");
+    assert!(differences.is_empty(), "{}", differences.join("\n"));
+}
+
+#[test]
+fn commands_are_known_for_what_they_do() {
+    let mut differences = Vec::new();
+    for (mode, table) in [(Mode::Default, READ_ONLY), (Mode::AcceptEdits, ACCEPT_EDITS)] {
+        let mut context = Context::new("/home/user/project", "/home/user");
+        context.mode = mode;
+        let engine = Engine::new(context);
+        for line in cases(table) {
+            let (expected, command) = line.split_once(" | ").expect("a decision and a command");
+            check(
+                &mut differences,
+                &format!("{mode}: {line}"),
+                expected,
+                &engine.decide(&ToolCall::bash(command)),
+            );
+        }
+    }
     assert!(differences.is_empty(), "{}", differences.join("\n"));
 }
 

@@ -1,0 +1,67 @@
+use super::{Obstacle, read};
+
+/// The parts of a command, each as its words joined by `|`.
+fn parts(command: &str) -> Result<Vec<String>, Obstacle> {
+    read(command).map(|parts| {
+        parts
+            .iter()
+            .map(|part| part.words.iter().map(|w| w.text.as_str()).collect::<Vec<_>>().join("|"))
+            .collect()
+    })
+}
+
+#[test]
+fn plain_commands_are_split() {
+    for (command, expected) in [
+        ("git status", &["git|status"][..]),
+        ("git   status\t-s", &["git|status|-s"]),
+        ("a; b && c || d | e & f\ng", &["a", "b", "c", "d", "e", "f", "g"]),
+        ("echo 'a;b' \"c&&d\" e\\;f", &["echo|a;b|c&&d|e;f"]),
+        ("echo \"a\\\"b\" 'c'\\''d'", &["echo|a\"b|c'd"]),
+        ("ls # comment ; rm x", &["ls"]),
+        ("ls a#b", &["ls|a#b"]),
+        ("git sta\\\ntus", &["git|status"]),
+        ("cat <<'EOF'\n$(x) `y`\nEOF\nls", &["cat", "ls"]),
+        ("cat <<-E\n\tx\n\tE", &["cat"]),
+        ("ls 2>&1 >/dev/null", &["ls"]),
+        ("echo 5$ \"$\"", &["echo|5$|$"]),
+        ("A=1 B=2 git x", &["git|x"]),
+        ("ls |\n\n wc", &["ls", "wc"]),
+        ("ls;", &["ls"]),
+        ("", &[]),
+        ("  \n ", &[]),
+    ] {
+        assert_eq!(parts(command), Ok(expected.iter().map(ToString::to_string).collect()), "{command:?}");
+    }
+}
+
+#[test]
+fn everything_else_is_an_obstacle() {
+    for (command, obstacle) in [
+        ("echo $(x)", Obstacle::NestedCommand),
+        ("echo \"`x`\"", Obstacle::NestedCommand),
+        ("cat <(x)", Obstacle::NestedCommand),
+        ("cat <<E\n$(x)\nE", Obstacle::NestedCommand),
+        ("echo $x", Obstacle::Variable),
+        ("echo \"${x}\"", Obstacle::Variable),
+        ("echo $((1))", Obstacle::Variable),
+        ("(ls)", Obstacle::Grouping),
+        ("{ ls; }", Obstacle::Grouping),
+        ("! ls", Obstacle::Grouping),
+        ("f() { ls; }", Obstacle::Grouping),
+        ("for i in a; do ls; done", Obstacle::ControlFlow),
+        ("[[ a ]]", Obstacle::ControlFlow),
+        ("echo $'a'", Obstacle::EncodedText),
+        ("ls\u{a0}x", Obstacle::HiddenCharacters),
+        ("ls \u{200b}", Obstacle::HiddenCharacters),
+        ("ls\r\nls", Obstacle::HiddenCharacters),
+        ("echo 'a", Obstacle::Unreadable),
+        ("echo \"a", Obstacle::Unreadable),
+        ("ls \\", Obstacle::Unreadable),
+        ("cat <<E\nx", Obstacle::Unreadable),
+        ("ls && && ls", Obstacle::Unreadable),
+    ] {
+        assert_eq!(parts(command), Err(obstacle), "{command:?}");
+    }
+    assert_eq!(parts(&"a ".repeat(10_000)), Err(Obstacle::TooLong));
+}
