@@ -5,4 +5,5 @@ mod child;
 mod control;
 mod events;
 mod peer;
+mod stdio;
 mod tape;

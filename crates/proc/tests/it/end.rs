@@ -1,7 +1,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use pilothouse_proc::{Ladder, Step};
+use pilothouse_proc::{Ladder, Limits, Spawn, Step};
 
 use crate::marker::Marker;
 
@@ -103,4 +103,26 @@ async fn a_signal_shows_in_the_exit() {
     let exit = child.exited().await;
     assert_eq!(exit.code(), None);
     assert!(exit.to_string().contains("SIGKILL"), "{exit}");
+}
+
+/// This test runs itself again as the parent that is killed.
+#[test]
+fn children_die_with_a_parent_that_is_killed() {
+    if let Ok(name) = std::env::var("PILOTHOUSE_TEST_PARENT") {
+        let runtime = tokio::runtime::Runtime::new().unwrap();
+        let spawn = Marker::named(name).shell("trap '' TERM HUP; while :; do sleep 1; done");
+        let child = runtime.block_on(spawn.start()).unwrap();
+        println!("started {}", child.pid());
+        std::process::abort();
+    }
+    let marker = Marker::new("parent");
+    let this = ["--exact", "end::children_die_with_a_parent_that_is_killed", "--nocapture"];
+    let parent = Spawn::new(std::env::current_exe().unwrap())
+        .args(this)
+        .env("PILOTHOUSE_TEST_PARENT", marker.name())
+        .run_blocking(b"", Limits::default())
+        .unwrap();
+    let said = String::from_utf8(parent.stdout).unwrap();
+    assert!(said.contains("started "), "{said}");
+    marker.wait_for(0);
 }

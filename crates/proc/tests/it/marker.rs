@@ -12,6 +12,15 @@ impl Marker {
         Self(format!("{test}-{}-{nanos}", std::process::id()))
     }
 
+    /// The marker of another process's test.
+    pub(crate) fn named(name: String) -> Self {
+        Self(name)
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.0
+    }
+
     pub(crate) fn shell(&self, script: &str) -> Spawn {
         Spawn::new("/bin/sh").args(["-c", script]).env("PILOTHOUSE_TEST_MARKER", &self.0)
     }
