@@ -116,3 +116,49 @@ async fn without_a_handler_the_cli_is_told_so() {
     assert_eq!(seen_by_cli(&result)["subtype"], "error");
     assert!(!Options::new().to_argv().unwrap().iter().any(|argument| argument == "--permission-prompt-tool"));
 }
+
+#[tokio::test]
+async fn two_hundred_at_once_are_answered_out_of_order() {
+    let bench = Bench::new("many_permissions");
+    let (desk, mut approvals) = mpsc::unbounded_channel();
+    let options =
+        bench.options().env("FAULTY_SIZE", "200").on_permission(move |request: PermissionRequest| {
+            let desk = desk.clone();
+            async move { drop(desk.send(request)) }
+        });
+    tokio::spawn(async move {
+        let mut open = Vec::new();
+        while open.len() < 200 {
+            open.extend(approvals.recv().await);
+        }
+        open.into_iter().rev().for_each(PermissionRequest::allow);
+    });
+    let (_, result) = bench.ask(options).await;
+    assert_eq!(result.text(), "200 right answers");
+}
+
+#[tokio::test]
+async fn a_consumer_that_reads_nothing_does_not_stop_approvals() {
+    let bench = Bench::new("unread");
+    let (asked, heard) = tokio::sync::oneshot::channel();
+    let asked = std::sync::Mutex::new(Some(asked));
+    let options =
+        bench.options().env("FAULTY_SIZE", "20000").on_permission(move |request: PermissionRequest| {
+            let asked = asked.lock().unwrap().take();
+            async move {
+                request.allow();
+                if let Some(asked) = asked {
+                    let _ = asked.send(());
+                }
+            }
+        });
+    let session = within(options.connect()).await.unwrap();
+    let turn = session.send("go").await.unwrap();
+    // Twenty megabytes of events stand before the approval, and nobody reads them.
+    within(heard).await.unwrap();
+    within(session.mcp_status()).await.unwrap();
+    let (events, result) = crate::harness::read(turn).await;
+    assert_eq!((events.len(), result.unwrap().text()), (20_002, "success"));
+    within(session.close()).await;
+    bench.no_process_is_left().await;
+}

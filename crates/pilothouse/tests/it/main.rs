@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot set itself up has failed")]
 
 mod approvals;
+mod examples;
 mod faults;
 mod harness;
 mod hooks;

@@ -1,7 +1,7 @@
 //! Sends and results are not one to one: what each handle sees of it.
 
 use pilothouse::proto::AgentFrame;
-use pilothouse::{Error, Event};
+use pilothouse::{Error, Event, Prompt};
 
 use crate::harness::{Bench, read, within};
 
@@ -105,5 +105,20 @@ async fn no_turn_stays_open_when_the_session_is_closed() {
     within(session.close()).await;
     let Err(Error::Ended(_)) = within(waiting).await else { panic!("the turn ended well") };
     let Err(Error::Ended(_)) = within(session.idle()).await else { panic!("a closed session became idle") };
+    bench.no_process_is_left().await;
+}
+
+#[tokio::test]
+async fn a_message_that_is_taken_back_ends_its_turn() {
+    let bench = Bench::new("withdraw");
+    let session = bench.connect().await;
+    let first = session.send("one").await.unwrap();
+    let prompt = Prompt::new("two");
+    let uuid = prompt.uuid().to_owned();
+    let second = session.send(prompt).await.unwrap();
+    assert!(within(session.cancel_message(uuid)).await.unwrap());
+    assert!(matches!(within(second).await, Err(Error::Withdrawn)));
+    assert_eq!(within(first).await.unwrap().text(), "one");
+    within(session.close()).await;
     bench.no_process_is_left().await;
 }

@@ -82,6 +82,7 @@ fn turn(fault: &str, cli: &mut Cli, prompt: &Value) -> io::Result<Option<ExitCod
     match fault {
         "tour" => return tour::turn(cli, prompt).map(|()| None),
         "merge" => return merge(cli, uuid).map(|()| None),
+        "withdraw" => return withdraw(cli, uuid).map(|()| None),
         "inject" => return inject(cli, uuid).map(|()| None),
         "self_started" => return self_started(cli, uuid).map(|()| None),
         _ => {}
@@ -95,6 +96,31 @@ fn turn(fault: &str, cli: &mut Cli, prompt: &Value) -> io::Result<Option<ExitCod
         "permission" => {
             let answer = cli.ask(&can_use_tool("touch x"))?;
             finish(cli, &answer.to_string())?;
+        }
+        "many_permissions" => {
+            let asked: Vec<String> = (0..size())
+                .map(|n| cli.request(&can_use_tool(&format!("touch {n}"))))
+                .collect::<io::Result<_>>()?;
+            let mut answers = std::collections::BTreeMap::new();
+            while answers.len() < asked.len() {
+                let Some(frame) = cli.read()? else { break };
+                let id = frame["response"]["request_id"].as_str().unwrap_or_default().to_owned();
+                answers.insert(id, frame["response"]["response"]["updatedInput"]["command"].clone());
+            }
+            let right = asked
+                .iter()
+                .enumerate()
+                .filter(|(n, id)| answers.get(*id) == Some(&json!(format!("touch {n}"))));
+            let said = format!("{} right answers", right.count());
+            finish(cli, &said)?;
+        }
+        "unread" => {
+            let kilobyte = "u".repeat(1024);
+            for _ in 0..size() {
+                cli.send(delta(&kilobyte))?;
+            }
+            let answer = cli.ask(&can_use_tool("touch x"))?;
+            finish(cli, answer["subtype"].as_str().unwrap_or("?"))?;
         }
         "question" => {
             let question = |text: &str, multi: bool| {
@@ -269,6 +295,25 @@ fn merge(cli: &mut Cli, first: String) -> io::Result<()> {
     cli.send(init(&rest))?;
     cli.send(text("two"))?;
     cli.send(result("two", &rest))?;
+    cli.send(state("idle"))
+}
+
+/// Lets the second message wait until the host takes it back.
+fn withdraw(cli: &mut Cli, first: String) -> io::Result<()> {
+    let uuids = [first.clone()];
+    cli.send(lifecycle(&first, "started"))?;
+    cli.send(init(&uuids))?;
+    let Some(second) = cli.prompt()? else { return Ok(()) };
+    cli.send(lifecycle(second["uuid"].as_str().unwrap_or_default(), "queued"))?;
+    while let Some(frame) = cli.read()? {
+        let request = &frame["request"];
+        if request["subtype"] == "cancel_async_message" {
+            cli.send(lifecycle(request["message_uuid"].as_str().unwrap_or_default(), "cancelled"))?;
+            cli.reply(&frame["request_id"], &json!({"cancelled": true}))?;
+            break;
+        }
+    }
+    cli.send(result("one", &uuids))?;
     cli.send(state("idle"))
 }
 
