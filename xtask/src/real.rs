@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Result, bail};
 use clap::Args;
 
-use crate::command::{self, command, exists, output};
+use crate::command::{self, cargo, command, exists, output};
 use crate::stages::{Skip, say};
 use crate::workspace::{in_ci, target};
 
@@ -61,6 +61,8 @@ fn prepare() -> Result<(Namespace, PathBuf)> {
 }
 
 fn suite_with(namespace: &Namespace, cli: &PathBuf, filters: &[String]) -> Result<()> {
+    // The suite runs the examples as well, and a test does not make cargo build them.
+    command::run(&mut cargo(&["build", "--release", "--workspace", "--examples"]))?;
     // The whole workspace is named although one binary runs: another choice of packages would unify features
     // differently, and build everything again.
     let selection = ["--release", "--workspace", "--test", "real", "--offline"];

@@ -6,6 +6,7 @@
 
 mod approvals;
 mod control;
+mod examples;
 mod hooks;
 mod interrupts;
 mod mcp;

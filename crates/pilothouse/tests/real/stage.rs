@@ -44,6 +44,12 @@ impl Stage {
             .fold(options, |options, (name, value)| options.env(name, value))
     }
 
+    /// The same for a program that chooses its CLI by `PILOTHOUSE_CLAUDE`.
+    pub(crate) fn environment(&self) -> Vec<(String, String)> {
+        let cli = ("PILOTHOUSE_CLAUDE".to_owned(), self.cli.to_string_lossy().into_owned());
+        self.sandbox.env(&self.api.url()).into_iter().chain([cli]).collect()
+    }
+
     /// Whether the project has this file: what a tool did or did not do.
     pub(crate) fn has(&self, file: &str) -> bool {
         self.sandbox.project().join(file).exists()
