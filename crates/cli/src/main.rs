@@ -2,9 +2,13 @@
 
 mod args;
 mod catalog;
+mod chat_cmd;
+mod doctor_cmd;
 mod printer;
 mod rules;
+mod run_cmd;
 mod sessions_cmd;
+mod talk;
 mod tape;
 
 use std::process::ExitCode;
@@ -22,11 +26,14 @@ fn main() -> ExitCode {
     };
     // One row a command; what a command does is in the module that has its name.
     let outcome = match cli.command {
+        Command::Run(args) => run_cmd::run(&args, &mut printer),
+        Command::Chat(args) => chat_cmd::run(&args, &mut printer),
         Command::Tape(command) => tape::run(&command, &mut printer),
         Command::Sessions(command) => sessions_cmd::run(&command, &mut printer),
         Command::Rules(command) => Ok(rules::run(&command, &mut printer)),
         Command::Commands(command) => catalog::run_commands(&command, &mut printer),
         Command::Skills(command) => catalog::run_skills(&command, &mut printer),
+        Command::Doctor(args) => doctor_cmd::run(&args, &mut printer),
     };
     match outcome {
         Ok(code) => code,

@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 use std::fmt::Display;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
 use anstream::AutoStream;
@@ -24,30 +24,98 @@ pub(crate) const WARN: Style = AnsiColor::Yellow.on_default();
 /// For what can be copied and used: ids, paths, commands.
 pub(crate) const NAME: Style = AnsiColor::Cyan.on_default();
 
+/// The progress line is cut here, so that it never takes two lines.
+const LONGEST_PROGRESS: usize = 76;
+
+/// Goes back to the beginning of the line and wipes it.
+const ERASE_LINE: &[u8] = b"\r\x1b[2K";
+
 /// Writes to the terminal.
+///
+/// Both streams usually end up on one screen. So a text without an end is ended before a line of the other stream, and
+/// the progress line is wiped before anything else is written.
 pub(crate) struct Printer {
     out: AutoStream<io::Stdout>,
     err: AutoStream<io::Stderr>,
+    mid_line: bool,
+    progress_shown: bool,
 }
 
 impl Printer {
     pub(crate) fn new() -> Self {
-        Self { out: AutoStream::auto(io::stdout()), err: AutoStream::auto(io::stderr()) }
+        Self {
+            out: AutoStream::auto(io::stdout()),
+            err: AutoStream::auto(io::stderr()),
+            mid_line: false,
+            progress_shown: false,
+        }
     }
 
     /// Writes a line that was asked for.
     pub(crate) fn line(&mut self, text: impl Display) -> io::Result<()> {
+        self.end_line()?;
         writeln!(self.out, "{text}")
+    }
+
+    /// Writes a line of data as it is.
+    pub(crate) fn bytes(&mut self, line: &[u8]) -> io::Result<()> {
+        self.end_line()?;
+        let mut out = io::stdout().lock();
+        out.write_all(line)?;
+        out.write_all(b"\n")?;
+        out.flush()
+    }
+
+    /// Writes a piece of a text that was asked for; it shows at once.
+    pub(crate) fn text(&mut self, text: &str) -> io::Result<()> {
+        self.wipe_progress()?;
+        write!(self.out, "{text}")?;
+        self.out.flush()?;
+        if !text.is_empty() {
+            self.mid_line = !text.ends_with('\n');
+        }
+        Ok(())
+    }
+
+    /// Ends a text that was written in pieces, if its last line has no end yet.
+    pub(crate) fn end_line(&mut self) -> io::Result<()> {
+        self.wipe_progress()?;
+        if std::mem::take(&mut self.mid_line) { writeln!(self.out) } else { Ok(()) }
     }
 
     /// Writes a line about the work itself.
     pub(crate) fn note(&mut self, text: impl Display) -> io::Result<()> {
+        self.end_line()?;
         writeln!(self.err, "{text}")
     }
 
     /// Warns of something that does not stop the work.
     pub(crate) fn warning(&mut self, text: impl Display) -> io::Result<()> {
-        writeln!(self.err, "{WARN}warning:{WARN:#} {text}")
+        self.note(format_args!("{WARN}warning:{WARN:#} {text}"))
+    }
+
+    /// Asks; the answer is typed behind it.
+    pub(crate) fn prompt(&mut self, text: &str) -> io::Result<()> {
+        self.end_line()?;
+        write!(self.err, "{text}")?;
+        self.err.flush()
+    }
+
+    /// Shows what is going on, in place of what it showed before; only to people.
+    pub(crate) fn progress(&mut self, text: &str) -> io::Result<()> {
+        // Behind an unfinished line it would tear the text apart.
+        if !io::stderr().is_terminal() || (self.mid_line && io::stdout().is_terminal()) {
+            return Ok(());
+        }
+        self.progress_shown = true;
+        // The erasing goes around the stream that filters colours: it must work without colours, too.
+        io::stderr().write_all(ERASE_LINE)?;
+        write!(self.err, "{DIM}{}{DIM:#}", one_line(text, LONGEST_PROGRESS))?;
+        self.err.flush()
+    }
+
+    fn wipe_progress(&mut self) -> io::Result<()> {
+        if std::mem::take(&mut self.progress_shown) { io::stderr().write_all(ERASE_LINE) } else { Ok(()) }
     }
 
     /// Says why the command failed, and gives the exit code that goes with it.
@@ -59,7 +127,8 @@ impl Printer {
         if error.chain().any(reader_left) {
             return ExitCode::SUCCESS;
         }
-        // If stderr is closed there is nobody to tell.
+        // If the streams are closed there is nobody to tell.
+        self.end_line().ok();
         let causes: Vec<String> = error.chain().map(|cause| plain(&cause.to_string()).into_owned()).collect();
         writeln!(self.err, "{BAD}error:{BAD:#} {}", causes.join(": ")).ok();
         ExitCode::FAILURE

@@ -4,6 +4,8 @@
 mod catalog;
 mod rules;
 mod screens;
+mod agent;
+mod doctor;
 mod sessions;
 mod tape;
 mod usage;
@@ -22,16 +24,16 @@ struct Ran {
 
 /// Runs `pilothouse` with a home of its own, which is also where it runs.
 fn pilothouse(home: &Path, args: &[&str]) -> Ran {
-    pilothouse_with(home, args, &[])
+    pilothouse_with(home, args, &[], b"")
 }
 
-fn pilothouse_with(home: &Path, args: &[&str], env: &[(&str, &str)]) -> Ran {
+fn pilothouse_with(home: &Path, args: &[&str], env: &[(&str, &str)], input: &[u8]) -> Ran {
     let mut spawn = Spawn::new(env!("CARGO_BIN_EXE_pilothouse")).args(args).cwd(home);
     spawn = spawn.env_clear().env("HOME", home).env("TZ", "UTC").env("PATH", "/usr/bin:/bin");
     for (name, value) in env {
         spawn = spawn.env(name, value);
     }
-    let done = spawn.run_blocking(b"", Limits::default()).unwrap();
+    let done = spawn.run_blocking(input, Limits::default()).unwrap();
     let Outcome::Exited(exit) = done.outcome else { panic!("{args:?} did not end") };
     // Paths of the throw-away home mean nothing to a reader of the test.
     let shown = |text: &str| text.replace(home.to_str().unwrap(), "HOME");

@@ -1,0 +1,98 @@
+//! `pilothouse run`: one prompt, one answer.
+
+use std::io::{IsTerminal, Read};
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::{Context, bail};
+use clap::Args;
+use pilothouse::Session;
+
+use crate::printer::{Printer, plain};
+use crate::talk::flags::{self, AgentFlags};
+use crate::talk::output::{Output, OutputFlags};
+use crate::talk::turn::{Desk, Ending};
+
+/// Ended by the user with Ctrl-C, as shells count it.
+pub(crate) const INTERRUPTED: u8 = 130;
+
+#[derive(Debug, Args)]
+pub(crate) struct RunArgs {
+    /// What to say; `-` reads it from stdin
+    prompt: String,
+    #[command(flatten)]
+    output: OutputFlags,
+    #[command(flatten)]
+    agent: AgentFlags,
+}
+
+pub(crate) fn run(args: &RunArgs, printer: &mut Printer) -> anyhow::Result<ExitCode> {
+    one_turn(&args.prompt, &args.agent, args.output, None, printer)
+}
+
+/// Says one thing, shows the answer, and ends the session; `tape` records all of it.
+pub(crate) fn one_turn(
+    prompt: &str,
+    agent: &AgentFlags,
+    output: OutputFlags,
+    tape: Option<&Path>,
+    printer: &mut Printer,
+) -> anyhow::Result<ExitCode> {
+    let prompt = prompt_text(prompt)?;
+    let mut options = agent.options()?;
+    if let Some(tape) = tape {
+        options = options.record(tape);
+    }
+    let mut output = output.output();
+    if output.is_for_people() {
+        options = options.include_partial_messages();
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let outcome = runtime.block_on(async {
+        let (mut desk, options) = Desk::new(options)?;
+        let session = tokio::select! {
+            session = options.connect() => session.map_err(flags::explained)?,
+            () = desk.interrupted() => return Ok(ExitCode::from(INTERRUPTED)),
+        };
+        output.listen(&session);
+        let outcome = talk(&session, &mut desk, &prompt, &mut output, printer).await;
+        session.close().await;
+        output.finish(printer).await?;
+        outcome
+    });
+    // A thread that reads the terminal must not hold up the end.
+    runtime.shutdown_background();
+    outcome
+}
+
+async fn talk(
+    session: &Session,
+    desk: &mut Desk,
+    prompt: &str,
+    output: &mut Output,
+    printer: &mut Printer,
+) -> anyhow::Result<ExitCode> {
+    for shadow in session.shadows() {
+        printer.warning(shadow)?;
+    }
+    let turn = session.send(prompt).await?;
+    match desk.follow(session, turn, output, printer).await? {
+        Ending::Quit => Ok(ExitCode::from(INTERRUPTED)),
+        Ending::Result(result) => match result.failure() {
+            None => Ok(ExitCode::SUCCESS),
+            Some(problem) => bail!("the turn failed: {}", plain(&problem)),
+        },
+    }
+}
+
+fn prompt_text(prompt: &str) -> anyhow::Result<String> {
+    if prompt != "-" {
+        return Ok(prompt.to_owned());
+    }
+    if std::io::stdin().is_terminal() {
+        bail!("`-` reads the prompt from stdin, which is a terminal: give the prompt itself, or pipe it in");
+    }
+    let mut text = String::new();
+    std::io::stdin().read_to_string(&mut text).context("cannot read the prompt from stdin")?;
+    Ok(text)
+}

@@ -1,0 +1,154 @@
+//! The flags that choose and set up the agent.
+
+use std::path::PathBuf;
+
+use anyhow::{anyhow, bail};
+use clap::Args;
+use pilothouse::{Error, ExecutableError, Options, PermissionMode, SystemPrompt};
+
+/// Flags of every command that starts an agent.
+#[derive(Debug, Default, Args)]
+pub(crate) struct AgentFlags {
+    /// The agent to start; `claude` on PATH if not given
+    #[arg(long, value_name = "PATH")]
+    pub(crate) claude: Option<PathBuf>,
+    /// The model, by name or alias
+    #[arg(long, value_name = "MODEL")]
+    model: Option<String>,
+    /// How tool calls are judged: default, acceptEdits, plan, dontAsk, auto or bypassPermissions
+    #[arg(long, value_name = "MODE")]
+    permission_mode: Option<String>,
+    /// Go on with this session
+    #[arg(long, value_name = "SESSION", conflicts_with = "continue_latest")]
+    resume: Option<String>,
+    /// Go on with the latest session of this directory
+    #[arg(long = "continue")]
+    continue_latest: bool,
+    /// A further directory that tools may use; may be repeated
+    #[arg(long, value_name = "DIR")]
+    add_dir: Vec<PathBuf>,
+    /// Rules for tool calls that need no approval, separated by commas; may be repeated
+    #[arg(long, value_name = "RULES")]
+    allowed_tools: Vec<String>,
+    /// A file that names MCP servers; may be repeated
+    #[arg(long, value_name = "FILE")]
+    mcp_config: Vec<PathBuf>,
+    /// Replaces the system prompt
+    #[arg(long, value_name = "TEXT")]
+    system_prompt: Option<String>,
+    /// Flags that are handed to the agent as they are
+    #[arg(last = true, value_name = "FLAGS")]
+    passed_on: Vec<String>,
+}
+
+impl AgentFlags {
+    pub(crate) fn options(&self) -> anyhow::Result<Options> {
+        let mut options = Options::new().client_app(concat!("pilothouse/", env!("CARGO_PKG_VERSION")));
+        if let Some(path) = &self.claude {
+            options = options.executable(path);
+        }
+        if let Some(model) = &self.model {
+            options = options.model(model);
+        }
+        if let Some(mode) = &self.permission_mode {
+            options = options.permission_mode(mode_of(mode)?);
+        }
+        if let Some(session) = &self.resume {
+            options = options.resume(session);
+        }
+        if self.continue_latest {
+            options = options.continue_latest();
+        }
+        options = options.system_prompt(match &self.system_prompt {
+            Some(prompt) => SystemPrompt::from(prompt.as_str()),
+            None => SystemPrompt::claude_code(),
+        });
+        options = self.add_dir.iter().fold(options, Options::add_dir);
+        options = self.mcp_config.iter().fold(options, Options::mcp_config_file);
+        let rules: Vec<String> = self.allowed_tools.iter().flat_map(|rules| split_rules(rules)).collect();
+        if !rules.is_empty() {
+            options = options.allow_tools(rules);
+        }
+        passed_on(options, &self.passed_on)
+    }
+}
+
+/// The error in the words of this program, which has flags where the library has methods.
+pub(crate) fn explained(error: Error) -> anyhow::Error {
+    let Error::Executable(problem) = &error else { return error.into() };
+    executable_problem(problem)
+}
+
+pub(crate) fn executable_problem(problem: &ExecutableError) -> anyhow::Error {
+    const CHOOSE: &str = "choose the agent with --claude PATH";
+    match problem {
+        ExecutableError::NotOnPath { name } => {
+            anyhow!("no `{name}` on PATH: install Claude Code, or {CHOOSE}")
+        }
+        ExecutableError::Missing { path } => anyhow!("{} does not exist: {CHOOSE}", path.display()),
+        ExecutableError::NotAFile { path } => anyhow!("{} is not a file: {CHOOSE}", path.display()),
+        ExecutableError::NotExecutable { path } => {
+            anyhow!("{} is not executable: `chmod +x` it, or {CHOOSE}", path.display())
+        }
+        other => anyhow!("{other}"),
+    }
+}
+
+fn mode_of(name: &str) -> anyhow::Result<PermissionMode> {
+    match PermissionMode::from(name) {
+        PermissionMode::Other(name) => {
+            bail!("there is no permission mode {name:?}; choose one of {}", PermissionMode::KNOWN.join(", "))
+        }
+        mode => Ok(mode),
+    }
+}
+
+/// Splits at commas that are outside of parentheses: a rule may have commas in its own.
+fn split_rules(rules: &str) -> Vec<String> {
+    let mut depth = 0_usize;
+    let parts = rules.split(|c| {
+        match c {
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        c == ',' && depth == 0
+    });
+    parts.map(str::trim).filter(|rule| !rule.is_empty()).map(str::to_owned).collect()
+}
+
+/// Takes `--name value`, `--name=value` and `--name` as they come.
+fn passed_on(mut options: Options, words: &[String]) -> anyhow::Result<Options> {
+    let mut words = words.iter().peekable();
+    while let Some(word) = words.next() {
+        let Some(name) = word.strip_prefix("--").filter(|name| !name.is_empty()) else {
+            bail!("{word:?} after `--` is not a flag; flags for the agent look like --name or --name=value");
+        };
+        options = match name.split_once('=') {
+            Some((name, value)) => options.extra_arg(name, value),
+            None => match words.next_if(|next| !next.starts_with("--")) {
+                Some(value) => options.extra_arg(name, value.as_str()),
+                None => options.extra_flag(name),
+            },
+        };
+    }
+    Ok(options)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rules_are_split_outside_of_parentheses() {
+        let cases: [(&str, &[&str]); 4] = [
+            ("Read", &["Read"]),
+            ("Read, Bash(git:*)", &["Read", "Bash(git:*)"]),
+            ("Bash(echo a,b),Edit", &["Bash(echo a,b)", "Edit"]),
+            (" , ", &[]),
+        ];
+        for (text, rules) in cases {
+            assert_eq!(split_rules(text), rules, "{text}");
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! Shows the questions that the model has for the user.
+
+use std::io;
+
+use pilothouse::PermissionRequest;
+use serde::Deserialize;
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use crate::printer::{BOLD, DIM, NAME, Printer, WARN, one_line};
+use crate::talk::input::read_line;
+
+#[derive(Debug, Deserialize)]
+struct Questions {
+    questions: Vec<Question>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Question {
+    question: String,
+    #[serde(default)]
+    options: Vec<Choice>,
+    #[serde(default)]
+    multi_select: bool,
+}
+
+#[derive(Debug, Deserialize)]
+struct Choice {
+    label: String,
+    #[serde(default)]
+    description: String,
+}
+
+/// Asks all questions of an `AskUserQuestion` call, and answers it.
+pub(crate) async fn ask(
+    mut request: PermissionRequest,
+    stop: &CancellationToken,
+    printer: &mut Printer,
+) -> io::Result<()> {
+    let input = Value::Object(request.input.clone());
+    let questions = match serde_json::from_value::<Questions>(input) {
+        Ok(questions) => questions.questions,
+        Err(error) => {
+            request.deny(format!("These questions cannot be shown: {error}"));
+            return Ok(());
+        }
+    };
+    for question in &questions {
+        show(question, printer)?;
+        printer.prompt("  > ")?;
+        let Some(answer) = read_line(stop).await? else {
+            request.deny("The user did not answer.");
+            return Ok(());
+        };
+        request = request.answer(&question.question, chosen(question, answer.trim()));
+    }
+    request.allow();
+    Ok(())
+}
+
+fn show(question: &Question, printer: &mut Printer) -> io::Result<()> {
+    printer.note(format_args!("{WARN}?{WARN:#} {BOLD}{}{BOLD:#}", one_line(&question.question, 200)))?;
+    for (number, choice) in question.options.iter().enumerate() {
+        printer.note(format_args!(
+            "  {NAME}{}{NAME:#} {} {DIM}{}{DIM:#}",
+            number + 1,
+            one_line(&choice.label, 80),
+            one_line(&choice.description, 120)
+        ))?;
+    }
+    let how = if question.multi_select {
+        "numbers with commas, or your own words"
+    } else {
+        "a number, or your own words"
+    };
+    printer.note(format_args!("  {DIM}{how}{DIM:#}"))
+}
+
+/// Numbers stand for choices; anything else is the user's own answer.
+fn chosen(question: &Question, answer: &str) -> Vec<String> {
+    let label = |part: &str| {
+        let number: usize = part.trim().parse().ok()?;
+        question.options.get(number.checked_sub(1)?).map(|choice| choice.label.clone())
+    };
+    let labels: Option<Vec<String>> = if question.multi_select {
+        answer.split(',').map(label).collect()
+    } else {
+        label(answer).map(|label| vec![label])
+    };
+    labels.unwrap_or_else(|| vec![answer.to_owned()])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_choices_and_words_are_words() {
+        let question = |multi_select| {
+            let choice = |label: &str| Choice { label: label.to_owned(), description: String::new() };
+            Question { question: "?".to_owned(), options: vec![choice("Red"), choice("Blue")], multi_select }
+        };
+        let cases: [(bool, &str, &[&str]); 7] = [
+            (false, "2", &["Blue"]),
+            (false, "3", &["3"]),
+            (false, "0", &["0"]),
+            (false, "green", &["green"]),
+            (false, "1, 2", &["1, 2"]),
+            (true, "1, 2", &["Red", "Blue"]),
+            (true, "1, green", &["1, green"]),
+        ];
+        for (multi, answer, expected) in cases {
+            assert_eq!(chosen(&question(multi), answer), expected, "{answer}");
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! One turn in the terminal: show it, ask what has to be asked, stop it on Ctrl-C.
+
+use std::time::Duration;
+
+use pilothouse::{Options, PermissionRequest, Session, Turn, TurnResult};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::mpsc;
+use tokio::time::MissedTickBehavior;
+use tokio_util::sync::CancellationToken;
+
+use crate::printer::{DIM, Printer};
+use crate::talk::output::Output;
+use crate::talk::{approval, input};
+
+/// How often the progress line moves.
+const TICK: Duration = Duration::from_millis(120);
+
+/// Where a person sits: approvals to decide, and Ctrl-C.
+#[derive(Debug)]
+pub(crate) struct Desk {
+    requests: mpsc::UnboundedReceiver<PermissionRequest>,
+    interrupts: Signal,
+}
+
+/// How a turn ended for the person.
+#[derive(Debug)]
+pub(crate) enum Ending {
+    /// With a result.
+    Result(Box<TurnResult>),
+    /// With a second Ctrl-C.
+    Quit,
+}
+
+impl Desk {
+    /// Sets up the desk, and options that bring approvals to it.
+    pub(crate) fn new(options: Options) -> std::io::Result<(Self, Options)> {
+        // Unbounded: there are as many requests as tool calls wait, and the agent waits with them.
+        let (sender, requests) = mpsc::unbounded_channel();
+        let options = options.on_permission(move |request| {
+            // Without a desk the request is dropped, which refuses it.
+            sender.send(request).ok();
+            std::future::ready(())
+        });
+        Ok((Self { requests, interrupts: signal(SignalKind::interrupt())? }, options))
+    }
+
+    /// Waits for Ctrl-C.
+    pub(crate) async fn interrupted(&mut self) {
+        self.interrupts.recv().await;
+    }
+
+    /// Shows a turn to its end.
+    pub(crate) async fn follow(
+        &mut self,
+        session: &Session,
+        mut turn: Turn,
+        output: &mut Output,
+        printer: &mut Printer,
+    ) -> anyhow::Result<Ending> {
+        let mut ticks = tokio::time::interval(TICK);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
+        let mut interrupted = false;
+        loop {
+            // Every arm is cancel safe: they wait on channels, a timer and a signal. In this order, so that a tool call is
+            // shown before it is asked about, and no flood of messages keeps Ctrl-C away.
+            tokio::select! {
+                biased;
+                () = async { self.interrupts.recv().await; } => {
+                    if interrupted {
+                        return Ok(Ending::Quit);
+                    }
+                    interrupted = true;
+                    interrupt(session, printer)?;
+                }
+                Some(event) = output.heard() => output.event(&event, printer)?,
+                event = turn.next() => match event {
+                    Some(event) => output.turn_event(&event?, printer)?,
+                    None => break,
+                },
+                Some(request) = self.requests.recv() => {
+                    interrupted |= self.decide(request, session, printer).await?;
+                }
+                _ = ticks.tick() => output.tick(printer)?,
+            }
+        }
+        let result = turn.await?;
+        output.result(&result, result.raw(), printer)?;
+        Ok(Ending::Result(Box::new(result)))
+    }
+
+    /// Has a request decided; true if Ctrl-C was the answer.
+    async fn decide(
+        &mut self,
+        request: PermissionRequest,
+        session: &Session,
+        printer: &mut Printer,
+    ) -> anyhow::Result<bool> {
+        if !input::somebody_is_there() {
+            approval::deny_unasked(request, printer)?;
+            return Ok(false);
+        }
+        let given_up = CancellationToken::new();
+        {
+            let mut asked = std::pin::pin!(approval::ask(request, &given_up, printer));
+            tokio::select! {
+                asked = &mut asked => {
+                    asked?;
+                    return Ok(false);
+                }
+                _ = self.interrupts.recv() => given_up.cancel(),
+            }
+            // The question must end before anything else is printed.
+            asked.await?;
+        }
+        interrupt(session, printer)?;
+        Ok(true)
+    }
+}
+
+/// Stops the turn; the result that follows says so. The agent answers when it can.
+fn interrupt(session: &Session, printer: &mut Printer) -> std::io::Result<()> {
+    printer.note(format_args!("\n{DIM}stopping; Ctrl-C again to end{DIM:#}"))?;
+    let session = session.clone();
+    tokio::spawn(async move { session.interrupt().await });
+    Ok(())
+}

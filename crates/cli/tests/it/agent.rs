@@ -1,0 +1,192 @@
+//! `run`, `chat` and `tape record|replay`, with a CLI that does what a test needs.
+
+use std::fs;
+use std::path::Path;
+
+use pilothouse_testkit::binary;
+use serde_json::Value;
+
+use crate::{Ran, pilothouse, pilothouse_with};
+
+/// Runs a command that starts the scripted CLI.
+fn with_agent(home: &Path, fault: &str, args: &[&str], input: &str) -> Ran {
+    let agent = binary("faulty").unwrap();
+    let claude = format!("--claude={}", agent.to_str().unwrap());
+    let split = args.iter().position(|word| *word == "--").unwrap_or(args.len());
+    let (ours, passed_on) = args.split_at(split);
+    let args = [ours, &[claude.as_str()], passed_on].concat();
+    pilothouse_with(home, &args, &[("FAULTY", fault)], input.as_bytes())
+}
+
+#[test]
+fn answers_go_to_stdout_and_everything_else_to_stderr() {
+    let home = tempfile::tempdir().unwrap();
+    let cases = [
+        ("plain", 0, "hello\n", "session "),
+        ("noise", 0, "after noise\n", "session "),
+        ("argv", 0, "[\"", "session "),
+        ("unknown_type", 0, "ok\n", "session "),
+        ("unknown_block", 0, "kept\n", "session "),
+        ("malformed", 0, "ok\n", "warning: a message of the agent makes no sense"),
+        ("split_character", 0, "naïve 🚢 Überfahrt\n", "session "),
+        (
+            "permission",
+            0,
+            "{\"",
+            "warning: Bash was refused because there is no terminal to ask in; allow it with --allowed-tools '",
+        ),
+        ("question", 0, "{\"", "warning: AskUserQuestion was refused because there is no terminal to ask in"),
+        (
+            "exits_in_turn",
+            1,
+            "half a\n",
+            "error: the session has ended: the program exited (exit status: 3); its stderr ends with: out of cheese\n",
+        ),
+        ("dies_at_once", 1, "", "stderr: cannot start: the moon is in the wrong phase"),
+        ("dies_in_initialize", 1, "", "error: "),
+        ("garbage", 1, "", "error: "),
+    ];
+    for (fault, code, out, err) in cases {
+        let run = with_agent(home.path(), fault, &["run", "hi"], "");
+        assert_eq!(run.code, code, "{fault}: {run:?}");
+        assert!(run.out.starts_with(out) && run.out.is_empty() == out.is_empty(), "{fault}: {run:?}");
+        assert!(run.err.contains(err), "{fault}: {run:?}");
+        assert!(
+            !run.out.contains('\u{1b}') && !run.err.contains('\u{1b}'),
+            "no colours without a terminal: {run:?}"
+        );
+    }
+}
+
+#[test]
+fn json_is_the_result_and_stream_json_is_every_message() {
+    let home = tempfile::tempdir().unwrap();
+    let result = with_agent(home.path(), "plain", &["run", "--json", "hi"], "").out;
+    let result: Value = serde_json::from_str(&result).unwrap();
+    assert_eq!((&result["type"], &result["result"]), (&"result".into(), &"hello".into()));
+
+    let run = with_agent(home.path(), "tour", &["run", "--stream-json", "hi"], "");
+    let kinds: Vec<String> =
+        run.out.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()).map(kind).collect();
+    let last: Vec<&str> = kinds.iter().rev().take(3).map(String::as_str).collect();
+    assert_eq!(
+        last,
+        ["system/session_state_changed", "command_lifecycle", "result/success"],
+        "also what follows the result"
+    );
+    assert_eq!(run.code, 0);
+}
+
+fn kind(frame: Value) -> String {
+    match (frame["type"].as_str().unwrap(), frame["subtype"].as_str()) {
+        (kind, Some(subtype)) => format!("{kind}/{subtype}"),
+        (kind, None) => kind.to_owned(),
+    }
+}
+
+#[test]
+fn flags_reach_the_agent() {
+    let home = tempfile::tempdir().unwrap();
+    let args = [
+        "run",
+        "--model",
+        "haiku",
+        "--permission-mode",
+        "plan",
+        "--resume",
+        "00000000-0000-4000-8000-000000000001",
+        "--add-dir",
+        "/tmp",
+        "--allowed-tools",
+        "Read,Bash(git log:*)",
+        "--system-prompt",
+        "Be brief",
+        "--json",
+        "-",
+        "--",
+        "--max-turns",
+        "3",
+        "--strict-mcp-config",
+        "--effort=low",
+    ];
+    let run = with_agent(home.path(), "argv", &args, "hi from stdin");
+    let result: Value = serde_json::from_str(&run.out).unwrap();
+    let argv: Vec<String> = serde_json::from_str(result["result"].as_str().unwrap()).unwrap();
+    let argv = argv.join(" ").replace('=', " ");
+    for flag in [
+        "--model haiku",
+        "--permission-mode plan",
+        "--resume 00000000",
+        "--add-dir /tmp",
+        "Bash(git log:*)",
+        "--max-turns 3",
+        "--strict-mcp-config",
+        "--effort low",
+        "--permission-prompt-tool stdio",
+    ] {
+        assert!(argv.contains(flag), "{flag} in {argv}");
+    }
+
+    let args = ["run", "--system-prompt", "Be brief", "hi"];
+    let run = with_agent(home.path(), "initialize_request", &args, "");
+    assert!(run.out.contains("Be brief"), "{run:?}");
+    let run = with_agent(home.path(), "prompt_frame", &["run", "-"], "hi from stdin");
+    assert!(run.out.contains("hi from stdin"), "{run:?}");
+    let run = with_agent(home.path(), "argv", &["run", "hi"], "");
+    assert!(!run.out.contains("--system-prompt"), "the agent's own prompt stays: {run:?}");
+}
+
+#[test]
+fn what_cannot_be_started() {
+    let home = tempfile::tempdir().unwrap();
+    fs::write(home.path().join("file"), "").unwrap();
+    let cases: &[(&[&str], &str)] = &[
+        (
+            &["run", "hi"],
+            "error: no `claude` on PATH: install Claude Code, or choose the agent with --claude PATH\n",
+        ),
+        (
+            &["run", "--claude", "./no", "hi"],
+            "error: ./no does not exist: choose the agent with --claude PATH\n",
+        ),
+        (
+            &["chat", "--claude", "./file"],
+            "error: ./file is not executable: `chmod +x` it, or choose the agent with --claude PATH\n",
+        ),
+        (&["run", "--claude", "/", "hi"], "error: / is not a file: choose the agent with --claude PATH\n"),
+        (
+            &["run", "--permission-mode", "yolo", "hi"],
+            "error: there is no permission mode \"yolo\"; choose one of default, acceptEdits, bypassPermissions, plan, dontAsk, auto\n",
+        ),
+        (
+            &["run", "hi", "--", "hello"],
+            "error: \"hello\" after `--` is not a flag; flags for the agent look like --name or --name=value\n",
+        ),
+    ];
+    for (args, error) in cases {
+        let run = pilothouse(home.path(), args);
+        assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (1, "", *error), "{args:?}");
+    }
+}
+
+#[test]
+fn a_chat_is_one_turn_for_each_line() {
+    let home = tempfile::tempdir().unwrap();
+    let run = with_agent(home.path(), "plain", &["chat"], "one\n\ntwo\n");
+    assert_eq!((run.code, run.out.as_str()), (0, "hello\nhello\n"), "{run:?}");
+}
+
+#[test]
+fn a_recording_checks_and_replays() {
+    let home = tempfile::tempdir().unwrap();
+    let recorded = with_agent(home.path(), "tour", &["tape", "record", "t.ndjson", "hi"], "");
+    assert_eq!(recorded.code, 0, "{recorded:?}");
+    assert!(
+        pilothouse(home.path(), &["tape", "show", "t.ndjson"]).out.contains("control_request/can_use_tool")
+    );
+    let replayed = pilothouse(home.path(), &["tape", "replay", "t.ndjson"]);
+    assert_eq!((replayed.code, replayed.out), (0, recorded.out), "{}", replayed.err);
+    assert!(replayed.err.starts_with("> hi\n"), "{}", replayed.err);
+    let checked = pilothouse(home.path(), &["tape", "check", "t.ndjson"]);
+    assert!(checked.out.contains("malformed 0"), "{checked:?}");
+}
