@@ -3,9 +3,9 @@
 use clap::{Parser, Subcommand};
 
 use crate::catalog::{CommandsCommand, SkillsCommand};
-use crate::rules::RulesCommand;
 use crate::chat_cmd::ChatArgs;
 use crate::doctor_cmd::DoctorArgs;
+use crate::rules::RulesCommand;
 use crate::run_cmd::RunArgs;
 use crate::sessions_cmd::SessionsCommand;
 use crate::tape::TapeCommand;

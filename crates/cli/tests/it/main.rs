@@ -1,11 +1,11 @@
 //! The program, run as a user runs it: exit code, stdout and stderr.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod agent;
 mod catalog;
+mod doctor;
 mod rules;
 mod screens;
-mod agent;
-mod doctor;
 mod sessions;
 mod tape;
 mod usage;

@@ -56,7 +56,7 @@ impl Home {
     pub(crate) fn run(&self, args: &[&str], env: &[(&str, &str)]) -> Ran {
         let project = self.project();
         let cwd = ["--cwd", project.to_str().unwrap()];
-        pilothouse_with(self.path(), &[args, &cwd].concat(), env)
+        pilothouse_with(self.path(), &[args, &cwd].concat(), env, b"")
     }
 
     fn rules(&self, args: &[&str]) -> Ran {
