@@ -17,6 +17,7 @@ use tokio::task::JoinHandle;
 use crate::debug_log::DebugLog;
 use crate::desk::Desk;
 use crate::error::{Error, HandshakeError};
+use crate::event::Event;
 use crate::executable;
 use crate::mcp;
 use crate::options::environment::environment;
@@ -24,6 +25,10 @@ use crate::options::{Options, argv, initialize};
 use crate::pump::Pump;
 use crate::session::{Session, Shared};
 use crate::shadow;
+use crate::version;
+
+/// How much of what a program prints is worth a place in an error.
+const SHOWN_NOISE: usize = 500;
 
 impl Options {
     /// Starts the CLI and shakes hands. The session is ready for its first message, and warm: start-up is over.
@@ -118,8 +123,13 @@ impl Options {
                 tracing::warn!(%error, "the CLI's answer to `initialize` cannot be read");
                 InitializeResponse::default()
             }
-            Err(error) => return Err(explain(error, &handle, command).await),
+            Err(error) => return Err(explain(error, &handle, events, command).await),
         };
+        let version = handshake.claude_code_version.as_deref().unwrap_or_default();
+        if version::is_too_old(version) && !version::check_is_off() {
+            handle.close().await;
+            return Err(Error::TooOld { version: version.to_owned(), oldest: version::oldest() });
+        }
         // A CLI that ignores hooks lets pass what they should stop.
         if !self.handlers.hooks.is_empty() && handshake.hooks_applied.as_ref() == Some(&false) {
             handle.close().await;
@@ -150,7 +160,12 @@ impl Options {
 }
 
 /// Ends what is left of the CLI and tells what happened to it.
-async fn explain(error: RequestError, handle: &Handle<Host>, argv: Vec<OsString>) -> Error {
+async fn explain(
+    error: RequestError,
+    handle: &Handle<Host>,
+    mut events: Events<AgentFrame>,
+    argv: Vec<OsString>,
+) -> Error {
     let (what, timed_out, causes) = match &error {
         RequestError::TimedOut { after, .. } => (
             format!("the CLI runs but has not answered `initialize` within {} s", after.as_secs_f32()),
@@ -175,14 +190,24 @@ async fn explain(error: RequestError, handle: &Handle<Host>, argv: Vec<OsString>
     let closed = handle.close_by(Ladder::now()).await;
     let ended = (*closed.cause).clone();
     let stderr_tail = ended.stderr_tail.clone();
-    Error::Handshake(Arc::new(HandshakeError {
-        what,
-        argv,
-        stderr_tail,
-        causes,
-        ended: Some(ended),
-        timed_out,
-    }))
+    let noise = noise(&mut events).await;
+    let ended = Some(ended);
+    Error::Handshake(Arc::new(HandshakeError { what, argv, noise, stderr_tail, causes, ended, timed_out }))
+}
+
+/// What a program printed that is not the protocol: the best hint that it is another program.
+async fn noise(events: &mut Events<AgentFrame>) -> String {
+    let mut noise = String::new();
+    while let Some(event) = events.next().await {
+        if let Event::Noise { raw } = event
+            && noise.len() < SHOWN_NOISE
+        {
+            noise.extend(String::from_utf8_lossy(&raw).chars().take(SHOWN_NOISE));
+            noise.push('\n');
+        }
+    }
+    noise.truncate(noise.trim_end().len());
+    noise
 }
 
 fn summary(ended: &pilothouse_link::Ended) -> String {

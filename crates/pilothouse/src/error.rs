@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::sync::Arc;
 use std::time::Duration;
 
+use pilothouse_link::tape::mask_text;
 use pilothouse_link::{Ended, RequestError, SendError};
 use pilothouse_proto::DecodeError;
 use thiserror::Error as ThisError;
@@ -27,6 +28,16 @@ pub enum Error {
     /// The CLI started but did not get as far as a session.
     #[error(transparent)]
     Handshake(Arc<HandshakeError>),
+    /// The CLI says that it is older than this SDK can work with.
+    #[error(
+        "the CLI is version {version}, but at least {oldest} is needed: update it, or choose another with `Options::executable`"
+    )]
+    TooOld {
+        /// What the CLI says.
+        version: String,
+        /// What it should say at least.
+        oldest: String,
+    },
     /// The CLI said that it does not apply the hooks of this session, which would let pass what they should stop.
     #[error(
         "the CLI ignores the hooks of this session: check its settings and version, or leave the hooks out"
@@ -85,13 +96,15 @@ pub enum Error {
 
 /// Why no session came about, with all there is to find out more.
 #[derive(Debug, ThisError)]
-#[error("{what}; started as: {}{}{}", shown(.argv), tail(.stderr_tail), hint(.causes))]
+#[error("{what}; started as: {}{}{}{}", shown(.argv), printed(.noise), tail(.stderr_tail), hint(.causes))]
 #[non_exhaustive]
 pub struct HandshakeError {
     /// What happened.
     pub what: String,
     /// The command line, program first.
     pub argv: Vec<OsString>,
+    /// What it printed on stdout that is not the protocol, cut short.
+    pub noise: String,
     /// The end of what the CLI wrote to stderr.
     pub stderr_tail: String,
     /// What usually causes this.
@@ -131,7 +144,13 @@ impl From<SendError> for Error {
 }
 
 fn shown(argv: &[OsString]) -> String {
-    argv.iter().map(|argument| argument.to_string_lossy()).collect::<Vec<_>>().join(" ")
+    let line = argv.iter().map(|argument| argument.to_string_lossy()).collect::<Vec<_>>().join(" ");
+    // Servers and settings on the command line may carry tokens.
+    mask_text(&line).into_owned()
+}
+
+fn printed(noise: &str) -> String {
+    if noise.is_empty() { String::new() } else { format!("; it printed: {noise}") }
 }
 
 fn tail(stderr: &str) -> String {

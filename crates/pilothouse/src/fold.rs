@@ -6,8 +6,7 @@ use bytes::Bytes;
 use pilothouse_proto::system::Init;
 use pilothouse_proto::{AgentFrame, ModelUsage, System, TurnResult};
 
-/// The oldest CLI that this SDK was tried with.
-const OLDEST_CLI: [u32; 3] = [2, 0, 0];
+use crate::version;
 
 /// Kept as raw lines and decoded when somebody asks, so that folding costs a copy per turn and nothing per event.
 #[derive(Debug, Default)]
@@ -61,7 +60,13 @@ impl Fold {
             AgentFrame::System(System::Init(init)) => {
                 if !self.version_checked {
                     self.version_checked = true;
-                    warn_if_old(init.claude_code_version.as_deref().unwrap_or_default());
+                    let version = init.claude_code_version.as_deref().unwrap_or_default();
+                    if version::is_too_old(version) {
+                        let oldest = version::oldest();
+                        tracing::warn!(
+                            "the CLI is version {version}, older than {oldest}: update it if something fails"
+                        );
+                    }
                 }
                 self.init = Some(Bytes::copy_from_slice(raw));
             }
@@ -113,25 +118,6 @@ impl ModelTotal {
         self.cache_creation_input_tokens += usage.cache_creation_input_tokens;
         self.web_search_requests += usage.web_search_requests;
         self.cost_usd += usage.cost_usd.as_f64().unwrap_or_default();
-    }
-}
-
-/// A CLI that is too old may well work; the log says what to do if it does not.
-fn warn_if_old(version: &str) {
-    if is_old(version) {
-        let [major, minor, patch] = OLDEST_CLI;
-        tracing::warn!(
-            "the CLI is version {version}, older than {major}.{minor}.{patch}: update it if something fails"
-        );
-    }
-}
-
-fn is_old(version: &str) -> bool {
-    let mut parts = version.split(|c: char| !c.is_ascii_digit()).map(|part| part.parse::<u32>().ok());
-    let numbers = [(); 3].map(|()| parts.next().flatten());
-    match numbers {
-        [Some(major), Some(minor), Some(patch)] => [major, minor, patch] < OLDEST_CLI,
-        _ => false,
     }
 }
 

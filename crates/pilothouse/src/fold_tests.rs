@@ -26,18 +26,3 @@ fn results_are_cumulative_and_a_reset_starts_over() {
     let usage = fold.usage();
     assert_eq!((usage.cost_usd, usage.turns, usage.models["m"].output_tokens), (0.625, 3, 11));
 }
-
-#[test]
-fn versions() {
-    let cases = [
-        ("2.1.325", false),
-        ("2.0.0", false),
-        ("1.0.128", true),
-        ("0.9.9 (x)", true),
-        ("dev", false),
-        ("", false),
-    ];
-    for (version, old) in cases {
-        assert_eq!(is_old(version), old, "{version}");
-    }
-}

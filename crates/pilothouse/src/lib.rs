@@ -22,6 +22,7 @@ mod session;
 mod shadow;
 mod turn;
 mod turns;
+mod version;
 
 pub use connect::WarmStart;
 pub use dialog::{DialogHandler, DialogRequest};

@@ -14,6 +14,7 @@ pub(crate) mod values;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -156,7 +157,7 @@ pub(crate) struct Process {
     pub(crate) executable: Option<PathBuf>,
     pub(crate) executable_args: Vec<String>,
     pub(crate) cwd: Option<PathBuf>,
-    pub(crate) env: Vec<(String, Option<String>)>,
+    pub(crate) env: EnvEdits,
     pub(crate) env_clear: bool,
     pub(crate) stderr: Option<StderrLine>,
     pub(crate) max_line_bytes: Option<usize>,
@@ -166,13 +167,24 @@ pub(crate) struct Process {
     pub(crate) record: Option<PathBuf>,
 }
 
+/// Changes to the inherited environment, in order; no value takes a variable away.
+#[derive(Default, Clone)]
+pub(crate) struct EnvEdits(pub(crate) Vec<(String, Option<String>)>);
+
+/// Only the names: the values are where keys and tokens are.
+impl fmt::Debug for EnvEdits {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.0.iter().map(|(name, _)| name)).finish()
+    }
+}
+
 impl Default for Process {
     fn default() -> Self {
         Self {
             executable: None,
             executable_args: Vec::new(),
             cwd: None,
-            env: Vec::new(),
+            env: EnvEdits::default(),
             env_clear: false,
             stderr: None,
             max_line_bytes: None,

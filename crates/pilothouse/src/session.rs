@@ -21,6 +21,7 @@ use crate::prompt::Prompt;
 use crate::pump::Pump;
 use crate::shadow::Shadow;
 use crate::turn::Turn;
+use crate::turns::TurnKey;
 
 pub use streams::{AllEvents, OwnTurns};
 
@@ -66,14 +67,11 @@ impl Session {
         pump.drain_unread();
         // Known before it is written, so that not even the first frame about it can be missed.
         let key = pump.sent(prompt.uuid());
+        let unsent = Unsent { pump, key };
         let turn = Turn::new(Arc::clone(&self.shared), key);
-        match self.shared.handle.send(&prompt.into_frame(self.shared.verbatim, true)).await {
-            Ok(()) => Ok(turn),
-            Err(error) => {
-                pump.unsent(key);
-                Err(error.into())
-            }
-        }
+        self.shared.handle.send(&prompt.into_frame(self.shared.verbatim, true)).await?;
+        std::mem::forget(unsent);
+        Ok(turn)
     }
 
     /// Adds a message to the conversation without starting a turn.
@@ -141,6 +139,18 @@ impl Session {
     /// Options that keep the permission handler from being asked.
     pub fn shadows(&self) -> &[Shadow] {
         &self.shared.shadows
+    }
+}
+
+/// Takes a message back that was not written: because writing failed, or because its sender gave up waiting.
+struct Unsent<'a> {
+    pump: &'a Pump,
+    key: TurnKey,
+}
+
+impl Drop for Unsent<'_> {
+    fn drop(&mut self) {
+        self.pump.unsent(self.key);
     }
 }
 

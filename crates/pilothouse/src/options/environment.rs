@@ -73,7 +73,7 @@ pub(crate) fn environment(
     if let Some(cwd) = &process.cwd {
         env.insert("PWD".into(), cwd.clone().into_os_string());
     }
-    for (name, value) in &process.env {
+    for (name, value) in &process.env.0 {
         match value {
             Some(value) => env.insert(name.into(), value.into()),
             None => env.remove(&OsString::from(name)),

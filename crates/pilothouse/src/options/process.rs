@@ -40,13 +40,13 @@ impl Options {
 
     /// Sets a variable for the child, over the inherited one. May be repeated.
     pub fn env(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
-        self.process.env.push((name.into(), Some(value.into())));
+        self.process.env.0.push((name.into(), Some(value.into())));
         self
     }
 
     /// Takes an inherited variable away from the child. May be repeated.
     pub fn env_remove(mut self, name: impl Into<String>) -> Self {
-        self.process.env.push((name.into(), None));
+        self.process.env.0.push((name.into(), None));
         self
     }
 

@@ -202,6 +202,25 @@ async fn a_death_during_initialize_is_an_error_at_once() {
 }
 
 #[tokio::test]
+async fn what_a_wrong_program_prints_is_shown() {
+    let bench = Bench::new("garbage");
+    let error = within(bench.options().connect()).await.unwrap_err();
+    assert!(
+        error.to_string().contains("it printed: Usage: toaster [--bagel]\nsecond line of nonsense"),
+        "{error}"
+    );
+}
+
+#[tokio::test]
+async fn a_cli_that_is_too_old_is_refused() {
+    let bench = Bench::new("plain");
+    let error = within(bench.options().env("FAULTY_VERSION", "1.0.77").connect()).await.unwrap_err();
+    let Error::TooOld { version, .. } = &error else { panic!("{error}") };
+    assert_eq!(version, "1.0.77");
+    bench.no_process_is_left().await;
+}
+
+#[tokio::test]
 async fn an_error_result_instead_of_a_handshake_explains_the_exit() {
     let bench = Bench::new("refuses_to_start");
     let error = within(bench.options().connect()).await.unwrap_err();

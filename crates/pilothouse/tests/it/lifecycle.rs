@@ -136,3 +136,14 @@ async fn one_set_of_options_serves_many_sessions() {
     }
     bench.no_process_is_left().await;
 }
+
+#[test]
+fn handles_can_be_shared_and_options_keep_secrets() {
+    fn shared<T: Send + Sync + 'static>() {}
+    shared::<pilothouse::Session>();
+    shared::<pilothouse::Turn>();
+    shared::<pilothouse::Options>();
+    shared::<Error>();
+    let shown = format!("{:?}", Options::new().env("ANTHROPIC_API_KEY", "sk-secret"));
+    assert!(shown.contains("ANTHROPIC_API_KEY") && !shown.contains("sk-secret"), "{shown}");
+}

@@ -1,0 +1,30 @@
+//! How old a CLI may be.
+
+/// The oldest CLI that this SDK works with.
+const OLDEST: [u32; 3] = [2, 0, 0];
+
+/// Set by users who know better.
+const SKIP_CHECK: &str = "CLAUDE_AGENT_SDK_SKIP_VERSION_CHECK";
+
+/// The oldest version as text.
+pub(crate) fn oldest() -> String {
+    OLDEST.map(|part| part.to_string()).join(".")
+}
+
+/// True for a version that is surely too old; what cannot be read is given the benefit of the doubt.
+pub(crate) fn is_too_old(version: &str) -> bool {
+    let mut parts = version.split(|c: char| !c.is_ascii_digit()).map(|part| part.parse::<u32>().ok());
+    match [(); 3].map(|()| parts.next().flatten()) {
+        [Some(major), Some(minor), Some(patch)] => [major, minor, patch] < OLDEST,
+        _ => false,
+    }
+}
+
+/// Whether the user switched the check off.
+pub(crate) fn check_is_off() -> bool {
+    std::env::var_os(SKIP_CHECK).is_some()
+}
+
+#[cfg(test)]
+#[path = "version_tests.rs"]
+mod tests;
