@@ -99,6 +99,11 @@ impl Entry {
 }
 
 impl Expansion {
+    /// The prompt for a text that is not in a file: its arguments put in, the names of their positions given.
+    pub fn of_text(body: &str, arguments: &str, names: &[String]) -> Self {
+        Self::new(body, arguments, names, &[])
+    }
+
     /// Shell commands are looked for before the arguments are put in, so that an argument cannot become one.
     fn new(body: &str, arguments: &str, names: &[String], variables: &[(&'static str, String)]) -> Self {
         let arguments = arguments.trim();

@@ -10,6 +10,7 @@ mod event;
 pub mod executable;
 mod fold;
 mod hook;
+mod local_rules;
 mod mcp;
 mod options;
 mod partial;
@@ -32,6 +33,7 @@ pub use event::{Event, Subagent};
 pub use executable::ExecutableError;
 pub use fold::{ModelTotal, Usage};
 pub use hook::{HookCall, HookEvent, HookHandler, Matcher, OnFailure};
+pub use local_rules::LocalRules;
 pub use options::values::{
     McpRegistration, PermissionPrompts, Plugin, PreviewFormat, SettingSource, Settings, Skills, SystemPrompt,
     Thinking, Tools,
@@ -54,5 +56,7 @@ pub use pilothouse_link::tape;
 pub use pilothouse_mcp as mcp_server;
 /// The types of the wire.
 pub use pilothouse_proto as proto;
+/// The permission engine: would this be allowed?
+pub use pilothouse_rules as rules;
 /// Sessions on disk: list, read, fork, rename, tag, delete.
 pub use pilothouse_store as sessions;

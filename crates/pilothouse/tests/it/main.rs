@@ -8,5 +8,6 @@ mod faults;
 mod harness;
 mod hooks;
 mod lifecycle;
+mod local_rules;
 mod turns;
 mod wiring;
