@@ -54,12 +54,17 @@ pub(crate) enum Fate {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ListenerKey(u64);
 
+/// Names one turn handle. Several may be about the same turn, when several listen for turns of the CLI's own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct SlotKey(u64);
+
 struct State {
     events: Events<AgentFrame>,
     turns: Turns,
     slots: Vec<Slot>,
     listeners: Vec<Listener>,
-    next_listener: u64,
+    /// Counts listeners and slots.
+    next_key: u64,
     fold: Fold,
     /// The newest state that the CLI has declared; none from a CLI that never does.
     run: Option<RunState>,
@@ -74,7 +79,8 @@ struct State {
 /// One turn handle that still exists.
 #[derive(Debug)]
 struct Slot {
-    key: TurnKey,
+    key: SlotKey,
+    turn: TurnKey,
     queue: VecDeque<Event>,
     fate: Fate,
 }
@@ -88,7 +94,7 @@ struct Listener {
 #[derive(Debug)]
 enum Queue {
     Events(VecDeque<Event>),
-    Turns(VecDeque<TurnKey>),
+    Turns(VecDeque<SlotKey>),
 }
 
 impl Pump {
@@ -99,7 +105,7 @@ impl Pump {
             turns: Turns::default(),
             slots: Vec::new(),
             listeners: Vec::new(),
-            next_listener: 0,
+            next_key: 0,
             fold: Fold::default(),
             run: None,
             ended: None,
@@ -111,30 +117,30 @@ impl Pump {
     }
 
     /// Makes the handle of a message that is about to be written.
-    pub(crate) fn sent(&self, uuid: &str) -> TurnKey {
+    pub(crate) fn sent(&self, uuid: &str) -> SlotKey {
         let mut state = self.lock();
-        let key = state.turns.sent(uuid);
-        let fate = state.ended.clone().map_or(Fate::Open, Fate::Ended);
-        state.slots.push(Slot { key, queue: VecDeque::new(), fate });
-        key
+        let turn = state.turns.sent(uuid);
+        state.open_slot(turn)
     }
 
     /// Takes back a message that could not be written.
-    pub(crate) fn unsent(&self, key: TurnKey) {
+    pub(crate) fn unsent(&self, key: SlotKey) {
         let mut state = self.lock();
-        state.turns.unsent(key);
-        state.slots.retain(|slot| slot.key != key);
+        if let Some(index) = state.slots.iter().position(|slot| slot.key == key) {
+            let slot = state.slots.swap_remove(index);
+            state.turns.unsent(slot.turn);
+        }
     }
 
     /// A turn handle was dropped: its events need not be kept.
-    pub(crate) fn forget_turn(&self, key: TurnKey) {
+    pub(crate) fn forget_turn(&self, key: SlotKey) {
         self.lock().slots.retain(|slot| slot.key != key);
         // Somebody else may have relied on this one's polling.
         self.waiters.wake_all();
     }
 
     /// The next event of a turn; the fate it came to when there are no more.
-    pub(crate) fn poll_turn(&self, key: TurnKey, cx: &mut Context<'_>) -> Poll<Result<Event, Fate>> {
+    pub(crate) fn poll_turn(&self, key: SlotKey, cx: &mut Context<'_>) -> Poll<Result<Event, Fate>> {
         let mut state = self.lock();
         loop {
             let Some(slot) = state.slots.iter_mut().find(|slot| slot.key == key) else {
@@ -165,7 +171,15 @@ impl Pump {
     }
 
     pub(crate) fn forget_listener(&self, key: ListenerKey) {
-        self.lock().listeners.retain(|listener| listener.key != key);
+        let mut state = self.lock();
+        // Turns that it was to hear of and never took have no reader.
+        if let Some(Queue::Turns(untaken)) =
+            state.queue(key).map(|queue| std::mem::replace(queue, Queue::Turns(VecDeque::new())))
+        {
+            state.slots.retain(|slot| !untaken.contains(&slot.key));
+        }
+        state.listeners.retain(|listener| listener.key != key);
+        drop(state);
         self.waiters.wake_all();
     }
 
@@ -178,7 +192,7 @@ impl Pump {
     }
 
     /// The next turn that the CLI started; none after the end.
-    pub(crate) fn poll_listened_turn(&self, key: ListenerKey, cx: &mut Context<'_>) -> Poll<Option<TurnKey>> {
+    pub(crate) fn poll_listened_turn(&self, key: ListenerKey, cx: &mut Context<'_>) -> Poll<Option<SlotKey>> {
         self.poll_until(cx, |state| match state.queue(key) {
             Some(Queue::Turns(queue)) => queue.pop_front(),
             _ => None,
@@ -289,7 +303,8 @@ impl State {
     }
 
     /// Gives an event to everybody it concerns; returned when it is for the one who asks.
-    fn route(&mut self, event: Event, asker: Option<TurnKey>, waiters: &Waiters) -> Option<Event> {
+    fn route(&mut self, event: Event, asker: Option<SlotKey>, waiters: &Waiters) -> Option<Event> {
+        let before = self.run;
         let outcome = match &event {
             Event::Frame { raw, frame } => {
                 let signal = Signal::of(frame);
@@ -309,42 +324,59 @@ impl State {
         }
         let ends = !outcome.ended.is_empty();
         let audience = if ends { outcome.ended.as_slice() } else { self.turns.audience() };
-        if self.listeners.is_empty()
-            && let ([only], Some(asker)) = (audience, asker)
-            && *only == asker
-        {
-            if ends {
-                self.set_fate(asker, Fate::Result);
+        let hears = |listener: &&Listener| matches!(listener.queue, Queue::Events(_));
+        let slots = self.slots.iter().filter(|slot| audience.contains(&slot.turn)).count();
+        let readers = slots + self.listeners.iter().filter(hears).count();
+        let mut left = readers;
+        // Moved to the last who gets it, so that a lone reader costs no copy.
+        let mut event = Some(event);
+        let mut copy = || {
+            left -= 1;
+            if left == 0 { event.take() } else { event.clone() }
+        };
+        let mut mine = None;
+        for slot in self.slots.iter_mut().filter(|slot| audience.contains(&slot.turn)) {
+            // Whoever asks has read its queue to the end.
+            if asker == Some(slot.key) {
+                mine = copy();
+            } else {
+                slot.queue.extend(copy());
             }
-            return Some(event);
-        }
-        for slot in self.slots.iter_mut().filter(|slot| audience.contains(&slot.key)) {
-            slot.queue.push_back(event.clone());
             if ends {
                 slot.fate = Fate::Result;
             }
         }
         for listener in &mut self.listeners {
             if let Queue::Events(queue) = &mut listener.queue {
-                queue.push_back(event.clone());
+                queue.extend(copy());
             }
         }
-        waiters.wake_all();
-        None
+        let news = ends || outcome.started.is_some() || !outcome.cancelled.is_empty() || self.run != before;
+        if news || readers > usize::from(mine.is_some()) {
+            waiters.wake_all();
+        }
+        mine
     }
 
     /// A turn of the CLI's own has begun; it is kept only if somebody listens for such turns.
-    fn announce(&mut self, key: TurnKey) {
-        let mut wanted = false;
-        for listener in &mut self.listeners {
-            if let Queue::Turns(queue) = &mut listener.queue {
+    fn announce(&mut self, turn: TurnKey) {
+        for index in 0..self.listeners.len() {
+            if !matches!(self.listeners.get(index), Some(Listener { queue: Queue::Turns(_), .. })) {
+                continue;
+            }
+            let key = self.open_slot(turn);
+            if let Some(Listener { queue: Queue::Turns(queue), .. }) = self.listeners.get_mut(index) {
                 queue.push_back(key);
-                wanted = true;
             }
         }
-        if wanted {
-            self.slots.push(Slot { key, queue: VecDeque::new(), fate: Fate::Open });
-        }
+    }
+
+    fn open_slot(&mut self, turn: TurnKey) -> SlotKey {
+        self.next_key += 1;
+        let key = SlotKey(self.next_key);
+        let fate = self.ended.clone().map_or(Fate::Open, Fate::Ended);
+        self.slots.push(Slot { key, turn, queue: VecDeque::new(), fate });
+        key
     }
 
     fn settle(&mut self) {
@@ -362,8 +394,8 @@ impl State {
         self.ended = Some(ended);
     }
 
-    fn set_fate(&mut self, key: TurnKey, fate: Fate) {
-        if let Some(slot) = self.slots.iter_mut().find(|slot| slot.key == key) {
+    fn set_fate(&mut self, turn: TurnKey, fate: Fate) {
+        if let Some(slot) = self.slots.iter_mut().find(|slot| slot.turn == turn) {
             slot.fate = fate;
         }
     }
@@ -373,8 +405,8 @@ impl State {
     }
 
     fn listen(&mut self, queue: Queue) -> ListenerKey {
-        self.next_listener += 1;
-        let key = ListenerKey(self.next_listener);
+        self.next_key += 1;
+        let key = ListenerKey(self.next_key);
         self.listeners.push(Listener { key, queue });
         key
     }

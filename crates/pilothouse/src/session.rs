@@ -18,10 +18,9 @@ use pilothouse_proto::system::Init;
 use crate::error::Error;
 use crate::fold::Usage;
 use crate::prompt::Prompt;
-use crate::pump::Pump;
+use crate::pump::{Pump, SlotKey};
 use crate::shadow::Shadow;
 use crate::turn::Turn;
-use crate::turns::TurnKey;
 
 pub use streams::{AllEvents, OwnTurns};
 
@@ -145,7 +144,7 @@ impl Session {
 /// Takes a message back that was not written: because writing failed, or because its sender gave up waiting.
 struct Unsent<'a> {
     pump: &'a Pump,
-    key: TurnKey,
+    key: SlotKey,
 }
 
 impl Drop for Unsent<'_> {

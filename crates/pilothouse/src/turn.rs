@@ -14,9 +14,8 @@ use serde::de::DeserializeOwned;
 
 use crate::error::Error;
 use crate::event::Event;
-use crate::pump::Fate;
+use crate::pump::{Fate, SlotKey};
 use crate::session::Shared;
-use crate::turns::TurnKey;
 
 /// A turn in the making. Read its events with [`next`](Turn::next) or as a [`Stream`], or simply await its result.
 ///
@@ -26,7 +25,7 @@ use crate::turns::TurnKey;
 #[must_use = "a turn's events and errors are lost with it"]
 pub struct Turn {
     shared: Arc<Shared>,
-    key: TurnKey,
+    key: SlotKey,
     end: Option<End>,
 }
 
@@ -38,7 +37,7 @@ enum End {
 }
 
 impl Turn {
-    pub(crate) fn new(shared: Arc<Shared>, key: TurnKey) -> Self {
+    pub(crate) fn new(shared: Arc<Shared>, key: SlotKey) -> Self {
         Self { shared, key, end: None }
     }
 

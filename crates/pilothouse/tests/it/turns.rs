@@ -46,11 +46,14 @@ async fn turns_of_the_cli_itself_arrive_as_turns() {
     let bench = Bench::new("self_started");
     let session = bench.connect().await;
     let mut own = session.own_turns();
+    let mut also = session.own_turns();
     let asked = within(session.send("go").await.unwrap()).await.unwrap();
     assert_eq!(asked.text(), "asked");
     let (events, result) = read(within(own.next()).await.unwrap()).await;
     assert_eq!((result.unwrap().text(), results(&events)), ("by myself", 1));
     within(session.idle()).await.unwrap();
+    let (same, result) = read(within(also.next()).await.unwrap()).await;
+    assert_eq!((result.unwrap().text(), same.len()), ("by myself", events.len()));
     within(session.close()).await;
     assert!(within(own.next()).await.is_none());
     bench.no_process_is_left().await;
