@@ -45,10 +45,11 @@ pub(crate) async fn ask(
 /// Refuses, and says how the call could be allowed when nobody can be asked.
 pub(crate) fn deny_unasked(request: PermissionRequest, printer: &mut Printer) -> io::Result<()> {
     let tool = one_line(&request.tool_name, 60);
-    let rule = rules(request.suggestions()).into_iter().next().unwrap_or_else(|| tool.clone());
+    let rules = rules(request.suggestions());
+    let rules = if rules.is_empty() { tool.clone() } else { rules.join(",") };
     printer.warning(format_args!(
         "{tool} was refused because there is no terminal to ask in; allow it with --allowed-tools '{}'",
-        plain(&rule)
+        plain(&rules)
     ))?;
     request.deny("This tool call needs an approval, and there is nobody to ask. It was not run.");
     Ok(())
@@ -69,7 +70,7 @@ async fn decide(
     loop {
         printer.prompt(&format!("  {BOLD}{}{BOLD:#}? ", choices.join(", ")))?;
         let Some(answer) = read_line(stop).await? else {
-            request.deny("The user did not answer.");
+            unanswered(request, stop);
             return Ok(());
         };
         match answer.trim().to_lowercase().as_str() {
@@ -87,6 +88,15 @@ async fn decide(
             _ => continue,
         }
         return Ok(());
+    }
+}
+
+/// Refuses because no answer came: with Ctrl-C the whole turn is over, at the end of input only the call.
+pub(crate) fn unanswered(request: PermissionRequest, stop: &CancellationToken) {
+    if stop.is_cancelled() {
+        request.deny_and_stop("The user stopped the turn here.");
+    } else {
+        request.deny("The user did not answer.");
     }
 }
 

@@ -8,6 +8,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::printer::{BOLD, DIM, NAME, Printer, WARN, one_line};
+use crate::talk::approval::unanswered;
 use crate::talk::input::read_line;
 
 #[derive(Debug, Deserialize)]
@@ -50,7 +51,7 @@ pub(crate) async fn ask(
         show(question, printer)?;
         printer.prompt("  > ")?;
         let Some(answer) = read_line(stop).await? else {
-            request.deny("The user did not answer.");
+            unanswered(request, stop);
             return Ok(());
         };
         request = request.answer(&question.question, chosen(question, answer.trim()));
