@@ -8,6 +8,7 @@ mod rules;
 mod screens;
 mod sessions;
 mod tape;
+mod terminal;
 mod usage;
 
 use std::path::Path;

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use crate::rules::Home;
+use crate::terminal::{in_terminal, without_colours};
 
 /// The name of the screen and the command line it shows.
 const SCREENS: &[(&str, &[&str])] = &[
@@ -17,22 +18,35 @@ const SCREENS: &[(&str, &[&str])] = &[
 #[test]
 fn the_documented_screens_are_what_the_program_prints() {
     let home = Home::with_settings();
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/screens");
     for (name, args) in SCREENS {
         let command =
             args.iter().map(|arg| if arg.contains(' ') { format!("'{arg}'") } else { (*arg).to_owned() });
         let command = format!("$ pilothouse {}", command.collect::<Vec<_>>().join(" "));
         let plain = format!("{command}\n{}", home.run(args, &[]).out);
         let coloured = format!("{command}\n{}", home.run(args, &[("CLICOLOR_FORCE", "1")]).out);
-        for (file, text) in [(format!("{name}.txt"), plain), (format!("{name}.svg"), svg(&coloured))] {
-            let file = directory.join(file);
-            if std::env::var_os("UPDATE_SCREENS").is_some() {
-                std::fs::create_dir_all(&directory).unwrap();
-                std::fs::write(&file, &text).unwrap();
-            }
-            let documented = std::fs::read_to_string(&file).unwrap_or_default();
-            assert_eq!(documented, text, "{} is out of date", file.display());
+        check(name, &plain, &coloured);
+    }
+}
+
+#[test]
+fn the_documented_approval_is_what_the_program_shows() {
+    let home = tempfile::tempdir().unwrap();
+    let (_, screen) = in_terminal(home.path(), "tour", "run 'Say hello'", &[("[d]eny", "a\n")]);
+    let screen = format!("$ pilothouse run 'Say hello'\n{}", screen.replace("HOME", "~/project"));
+    check("run-approval", &without_colours(&screen), &screen);
+}
+
+/// Compares a screen with its text and its picture in the documentation, or writes them anew.
+fn check(name: &str, plain: &str, coloured: &str) {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/screens");
+    for (file, text) in [(format!("{name}.txt"), plain.to_owned()), (format!("{name}.svg"), svg(coloured))] {
+        let file = directory.join(file);
+        if std::env::var_os("UPDATE_SCREENS").is_some() {
+            std::fs::create_dir_all(&directory).unwrap();
+            std::fs::write(&file, &text).unwrap();
         }
+        let documented = std::fs::read_to_string(&file).unwrap_or_default();
+        assert_eq!(documented, text, "{} is out of date", file.display());
     }
 }
 

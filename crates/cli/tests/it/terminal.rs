@@ -1,0 +1,126 @@
+//! What a person sees and types, on a real terminal: `script` gives the program one.
+
+use std::path::Path;
+use std::time::Duration;
+
+use pilothouse_proc::Spawn;
+use pilothouse_testkit::binary;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+/// Waits for a text and then types something.
+type Step<'a> = (&'a str, &'a str);
+
+const CTRL_C: &str = "\u{3}";
+
+/// Runs a command of the program in a terminal, with the scripted CLI as its agent; gives the exit code and the screen.
+pub(crate) fn in_terminal(home: &Path, fault: &str, command: &str, steps: &[Step<'_>]) -> (i32, String) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let agent = binary("faulty").unwrap();
+        let program = env!("CARGO_BIN_EXE_pilothouse");
+        // Without a shell in between, which would take Ctrl-C for itself.
+        let command = format!("exec {program} {command} --claude={}", agent.display());
+        let spawn = Spawn::new("script").args(["-qec", &command, "/dev/null"]).cwd(home).env_clear();
+        let spawn =
+            spawn.env("HOME", home).env("PATH", "/usr/bin:/bin").env("TERM", "xterm").env("FAULTY", fault);
+        let mut child = spawn.env("SHELL", "/bin/sh").start().await.unwrap();
+        let (mut keyboard, mut screen) = (child.take_stdin().unwrap(), child.take_stdout().unwrap());
+
+        let (mut seen, mut answered) = (String::new(), 0);
+        let mut steps = steps.iter();
+        let mut step = steps.next();
+        let mut bytes = [0; 4096];
+        loop {
+            if let Some((awaited, typed)) = step
+                && seen.get(answered..).is_some_and(|new| new.contains(awaited))
+            {
+                answered = seen.len();
+                keyboard.write_all(typed.as_bytes()).await.unwrap();
+                step = steps.next();
+            }
+            let read = tokio::time::timeout(Duration::from_secs(60), screen.read(&mut bytes)).await;
+            let read = read.unwrap_or_else(|_| panic!("{fault}: waiting for {step:?} after\n{seen}"));
+            match read {
+                Ok(length) if length > 0 => {
+                    seen.push_str(&String::from_utf8_lossy(bytes.get(..length).unwrap()))
+                }
+                _ => break,
+            }
+        }
+        assert_eq!(step, None, "{fault}: never seen in\n{seen}");
+        (child.exited().await.code().unwrap(), shown(&seen, home))
+    })
+}
+
+/// What is left on the screen when the progress line has come and gone.
+fn shown(seen: &str, home: &Path) -> String {
+    let line =
+        |line: &str| line.rsplit("\r\u{1b}[2K").next().unwrap_or_default().trim_end_matches('\r').to_owned();
+    let lines: Vec<String> = seen.split('\n').map(line).collect();
+    lines.join("\n").replace(home.to_str().unwrap(), "HOME")
+}
+
+/// The text without colours.
+pub(crate) fn without_colours(screen: &str) -> String {
+    let mut parts = screen.split("\u{1b}[");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |text, part| text + part.split_once('m').map_or(part, |(_, rest)| rest))
+}
+
+#[test]
+fn approvals_are_asked_for() {
+    const ASKED: &str = "[d]eny";
+    let cases: &[(&str, &[Step<'_>], &[&str])] = &[
+        ("once", &[(ASKED, "o\n")], &[r#""behavior":"allow""#]),
+        ("for the session", &[(ASKED, "s\n")], &[r#""behavior":"allow""#, r#""destination":"session""#]),
+        (
+            "always",
+            &[(ASKED, "a\n")],
+            &[
+                "adds allow Bash(touch *) in HOME/.claude/settings.local.json",
+                r#""destination":"localSettings""#,
+            ],
+        ),
+        ("no", &[(ASKED, "no\n"), ("why", "\n")], &[r#""behavior":"deny""#]),
+        ("no, because", &[(ASKED, "d\n"), ("why", "not now\n")], &[r#""behavior":"deny""#, ": not now"]),
+        ("asked again", &[(ASKED, "what\n"), (ASKED, "o\n")], &[r#""behavior":"allow""#]),
+        ("stopped", &[(ASKED, CTRL_C)], &[r#""behavior":"deny""#, r#""interrupt":true"#, "stopping"]),
+    ];
+    for (name, steps, expected) in cases {
+        let home = tempfile::tempdir().unwrap();
+        let (_, screen) = in_terminal(home.path(), "permission", "run hi", steps);
+        assert!(screen.contains('\u{1b}'), "{name}: a terminal has colours: {screen}");
+        let screen = without_colours(&screen);
+        for text in *expected {
+            assert!(screen.contains(text), "{name}: {text} in\n{screen}");
+        }
+    }
+}
+
+#[test]
+fn an_approval_may_be_withdrawn() {
+    let home = tempfile::tempdir().unwrap();
+    let (code, screen) = in_terminal(home.path(), "cancel", "run hi", &[]);
+    assert_eq!(code, 0, "{screen}");
+    assert!(screen.contains("(no longer needed)"), "{screen}");
+}
+
+#[test]
+fn questions_are_asked() {
+    let home = tempfile::tempdir().unwrap();
+    let steps = [("> ", "2\n"), ("> ", "1, 2\n"), ("> ", "because\n")];
+    let (code, screen) = in_terminal(home.path(), "question", "run hi", &steps);
+    assert_eq!(code, 0, "{screen}");
+    let answers = r#""answers":{"Which?":"B","Which ones?":"A, B","Why?":"because"}"#;
+    assert!(screen.contains(answers), "{screen}");
+}
+
+#[test]
+fn ctrl_c_stops_the_turn() {
+    let home = tempfile::tempdir().unwrap();
+    let (code, screen) = in_terminal(home.path(), "interrupt", "run hi", &[("399", CTRL_C)]);
+    assert_eq!(code, 1, "{screen}");
+    let screen = without_colours(&screen);
+    assert!(screen.contains("stopping; Ctrl-C again to end"), "{screen}");
+    assert!(screen.contains("error: the turn failed: interrupted"), "{screen}");
+}
