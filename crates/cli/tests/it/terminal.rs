@@ -1,5 +1,6 @@
 //! What a person sees and types, on a real terminal: `script` gives the program one.
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::Duration;
 
@@ -14,9 +15,18 @@ const CTRL_C: &str = "\u{3}";
 
 /// Runs a command of the program in a terminal, with the scripted CLI as its agent; gives the exit code and the screen.
 pub(crate) fn in_terminal(home: &Path, fault: &str, command: &str, steps: &[Step<'_>]) -> (i32, String) {
+    in_terminal_with(&binary("faulty").unwrap(), home, fault, command, steps)
+}
+
+fn in_terminal_with(
+    agent: &Path,
+    home: &Path,
+    fault: &str,
+    command: &str,
+    steps: &[Step<'_>],
+) -> (i32, String) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
-        let agent = binary("faulty").unwrap();
         let program = env!("CARGO_BIN_EXE_pilothouse");
         // Without a shell in between, which would take Ctrl-C for itself.
         let command = format!("exec {program} {command} --claude={}", agent.display());
@@ -123,4 +133,22 @@ fn ctrl_c_stops_the_turn() {
     let screen = without_colours(&screen);
     assert!(screen.contains("stopping; Ctrl-C again to end"), "{screen}");
     assert!(screen.contains("error: the turn failed: interrupted"), "{screen}");
+}
+
+#[test]
+fn a_second_ctrl_c_ends_the_program() {
+    // It shakes hands, and then hears nothing more.
+    const DEAF: &str = r#"#!/bin/sh
+read -r line
+id=$(printf '%s' "$line" | sed 's/.*"request_id":"\([^"]*\)".*/\1/')
+printf '{"type":"control_response","response":{"subtype":"success","request_id":"%s","response":{"commands":[],"agents":[],"output_style":"default","available_output_styles":[],"models":[],"account":{}}}}\n' "$id"
+while read -r line; do :; done
+"#;
+    let home = tempfile::tempdir().unwrap();
+    let agent = home.path().join("deaf");
+    std::fs::write(&agent, DEAF).unwrap();
+    std::fs::set_permissions(&agent, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let steps = [("waiting for the model", CTRL_C), ("stopping", CTRL_C)];
+    let (code, screen) = in_terminal_with(&agent, home.path(), "", "run hi", &steps);
+    assert_eq!(code, 130, "{screen}");
 }

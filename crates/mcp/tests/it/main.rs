@@ -3,6 +3,7 @@
 
 mod built;
 mod handler;
+mod soup;
 
 use pilothouse_mcp::InProcessServer;
 use serde_json::value::{RawValue, to_raw_value};

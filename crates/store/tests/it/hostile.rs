@@ -106,3 +106,44 @@ fn nothing_there_is_an_empty_list() {
     assert_eq!(home.store.list(&ListOptions::default()), (vec![], vec![]));
     assert!(matches!(home.store.delete(id(1), None), Err(StoreError::NotFound { .. })));
 }
+
+/// Numbers that look random and are the same on every run.
+fn soup(mut seed: u64) -> impl FnMut(usize) -> usize {
+    move |below| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(seed >> 33).unwrap() % below.max(1)
+    }
+}
+
+#[test]
+fn damaged_files_never_panic() {
+    let entries: Vec<_> =
+        (0..40).map(|n| user(&format!("u{n}"), &format!("u{}", n / 2), "text \u{1f600} \\ud83d")).collect();
+    let good = lines(&entries).into_bytes();
+    let mut next = soup(7);
+    for _ in 0..100 {
+        let mut damaged = good.clone();
+        for _ in 0..=next(12) {
+            let at = next(damaged.len());
+            match next(4) {
+                0 => damaged.truncate(at),
+                1 => damaged.splice(at..at, [b"\n{}[]\"\\\0\xff"[next(9)]]).for_each(drop),
+                2 => damaged.drain(at..(at + next(200)).min(damaged.len())).for_each(drop),
+                _ => damaged
+                    .iter_mut()
+                    .skip(at)
+                    .take(1)
+                    .for_each(|byte| *byte = u8::try_from(next(256)).unwrap()),
+            }
+        }
+        let home = Home::new();
+        home.session(id(1), &damaged);
+        home.store.list(&ListOptions::default());
+        // An empty file has no session; everything else is read as far as it goes.
+        if home.store.messages(id(1), None, &MessageOptions::default()).is_ok() {
+            home.store.fork(id(1), None, &Default::default()).ok();
+            home.store.rename(id(1), None, "x").unwrap();
+            assert_eq!(home.store.info(id(1), None).unwrap().map(|info| info.summary).as_deref(), Some("x"));
+        }
+    }
+}
