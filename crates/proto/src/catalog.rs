@@ -120,8 +120,8 @@ record! {
     /// A plugin that a host brings along.
     #[derive(Default)]
     pub struct SdkPluginConfig {
-        /// Always `local`.
-        kind as "type": String,
+        /// Where the plugin is.
+        kind as "type": PluginKind,
         /// The path.
         path: String,
         /// Whether to leave its MCP servers alone.
@@ -141,6 +141,12 @@ record! {
 }
 
 open_enum! {
+    /// Where a plugin is.
+    pub enum PluginKind {
+        /// In a directory of this machine.
+        Local = "local",
+    }
+
     /// The kind of memory an agent keeps.
     pub enum AgentMemory {
         User = "user",
@@ -158,6 +164,13 @@ open_enum! {
         AnthropicGoogleCloud = "anthropicGoogleCloud",
         Mantle = "mantle",
         Gateway = "gateway",
+    }
+}
+
+/// There is no other kind yet.
+impl Default for PluginKind {
+    fn default() -> Self {
+        Self::Local
     }
 }
 

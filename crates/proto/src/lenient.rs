@@ -27,6 +27,12 @@ impl From<Vec<String>> for Texts {
     }
 }
 
+impl crate::wire::Blank for Texts {
+    fn blank() -> Self {
+        Self::default()
+    }
+}
+
 impl Serialize for Texts {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.0.serialize(serializer)

@@ -93,7 +93,6 @@ fn object(json: &str) -> Option<Map<String, Value>> {
 
 fn plugin(plugin: &Plugin) -> SdkPluginConfig {
     SdkPluginConfig {
-        kind: "local".to_owned(),
         path: plugin.path.to_string_lossy().into_owned(),
         skip_mcp_discovery: switch(plugin.without_mcp),
         ..SdkPluginConfig::default()

@@ -23,7 +23,7 @@ record! {
         /// One-shot cache of handshake results so the CLI can skip `initialize`/`tools/list` round trips; host must still answer them.
         sdk_mcp_server_manifests as "sdkMcpServerManifests": Opt<BTreeMap<String, SdkMcpServerManifest>>,
         /// Only for remote transports.
-        sdk_mcp_server_manifests_origin as "sdkMcpServerManifestsOrigin": Opt<String>,
+        sdk_mcp_server_manifests_origin as "sdkMcpServerManifestsOrigin": Opt<ManifestsOrigin>,
         /// The schema of structured output.
         json_schema as "jsonSchema": Opt<Map<String, Value>>,
         /// The system prompt in blocks; replaces the default one.
@@ -137,6 +137,12 @@ record! {
 }
 
 open_enum! {
+    /// Who keeps the manifests up to date.
+    pub enum ManifestsOrigin {
+        /// The host, with every message.
+        HostPerSend = "host_per_send",
+    }
+
     /// What became of a manifest.
     pub enum ManifestFate {
         Parked = "parked",

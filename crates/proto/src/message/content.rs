@@ -61,6 +61,12 @@ impl From<Vec<ContentBlock>> for Content {
     }
 }
 
+impl crate::wire::Blank for Content {
+    fn blank() -> Self {
+        Self::default()
+    }
+}
+
 impl Serialize for Content {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {

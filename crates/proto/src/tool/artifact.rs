@@ -46,7 +46,7 @@ record! {
         /// What it may do; shape undeclared.
         capabilities: Opt<Map<String, Value>>,
         /// The version of the interface.
-        contract: Opt<String>,
+        contract: Opt<ContractChoice>,
     }
 
     /// What an action gave. Each action fills its own fields.
@@ -413,7 +413,7 @@ record! {
         /// How it was set.
         armed_via: Opt<String>,
         /// How it is kept.
-        rail: Opt<String>,
+        rail: Opt<WatchRail>,
         /// The trigger.
         trigger_id: Opt<String>,
         /// The events.
@@ -452,6 +452,20 @@ record! {
 }
 
 open_enum! {
+    /// Which version of the interface to use; `Other` names one.
+    pub enum ContractChoice {
+        /// The newest.
+        Latest = "latest",
+    }
+
+    /// How a watch is kept.
+    pub enum WatchRail {
+        /// It wakes the session up, also later.
+        DurableWake = "durable_wake",
+        /// It was live and stopped.
+        LiveStopped = "live_stopped",
+    }
+
     /// What to do with artifacts.
     pub enum ArtifactAction {
         Publish = "publish",

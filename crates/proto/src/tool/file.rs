@@ -100,12 +100,11 @@ record! {
     }
 
     /// A picture.
-    #[derive(Default)]
     pub struct ReadImage {
         /// The bytes, base64.
         base64: String,
         /// The kind.
-        kind as "type": String,
+        kind as "type": ImageMediaType,
         /// The size in bytes.
         original_size as "originalSize": u64,
         /// Its size in pixels.
@@ -168,12 +167,11 @@ record! {
     }
 
     /// A page of a PDF.
-    #[derive(Default)]
     pub struct ReadPage {
         /// The bytes, base64.
         base64: String,
         /// The media type.
-        media_type as "mediaType": String,
+        media_type as "mediaType": ImageMediaType,
         /// What went wrong.
         error: Opt<String>,
     }
@@ -291,6 +289,14 @@ record! {
 }
 
 open_enum! {
+    /// The media type of a picture.
+    pub enum ImageMediaType {
+        Jpeg = "image/jpeg",
+        Png = "image/png",
+        Gif = "image/gif",
+        Webp = "image/webp",
+    }
+
     /// The kind of a cell.
     pub enum CellType {
         Code = "code",

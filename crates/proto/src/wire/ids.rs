@@ -28,6 +28,12 @@ macro_rules! id {
             }
         }
 
+        impl super::slot::Blank for $Name {
+            fn blank() -> Self {
+                Self::default()
+            }
+        }
+
         impl fmt::Display for $Name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str(&self.0)

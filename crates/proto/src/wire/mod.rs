@@ -28,5 +28,5 @@ pub(crate) use late::from_late_tag;
 pub(crate) use open_enum::open_enum;
 pub(crate) use reading::{Reading, bare_message, read_nested};
 pub(crate) use record::{Fields, FieldsVisitor, describe_record, record, wire_name};
-pub(crate) use slot::{FieldSchema, ListedField, Probe, ProbedField, Slot};
+pub(crate) use slot::{Blank, FieldSchema, ListedField, Probe, ProbedField, Slot};
 pub(crate) use union::{Tagged, count_unknown, describe_union, read_unknown, union};

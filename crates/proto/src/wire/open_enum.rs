@@ -41,6 +41,12 @@ macro_rules! open_enum {
             }
         }
 
+        impl $crate::wire::Blank for $Name {
+            fn blank() -> Self {
+                Self::Other(String::new())
+            }
+        }
+
         impl ::std::fmt::Display for $Name {
             fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
                 f.write_str(self.as_str())

@@ -121,23 +121,25 @@ macro_rules! record {
 
         impl $crate::wire::Fields for $Name {
             fn from_map<'de, A: ::serde::de::MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
-                use $crate::wire::ListedField as _;
-                $( let mut $field = $crate::wire::Slot::<$ty>::EMPTY; )*
-                let mut extra = $crate::wire::Extra::new();
+                use $crate::wire::{ListedField as _, Slot};
+                let mut read = <Self as $crate::wire::Blank>::blank();
+                $( let mut $field = false; )*
                 while let Some($crate::wire::Key(key)) = map.next_key()? {
                     match &*key {
-                        $( $crate::wire::wire_name!($field $(, $wire)?) $(| $alias)* => $field.read(&mut map)?, )*
-                        _ => {
-                            extra.insert(key, map.next_value::<::serde_json::Value>()?);
-                        }
+                        $( $crate::wire::wire_name!($field $(, $wire)?) $(| $alias)* => {
+                            Slot(&mut read.$field).read(&mut map)?;
+                            $field = true;
+                        } )*
+                        _ => Slot(&mut read.extra).read_unnamed(&key, &mut map)?,
                     }
                 }
-                Ok(Self {
-                    $( $field: $crate::wire::record!(
-                        @finish $field, $crate::wire::wire_name!($field $(, $wire)?) $(, $default)?
-                    ), )*
-                    extra: $crate::wire::Slot::of(extra).finish("extra")?,
-                })
+                $(
+                    if Slot::<$ty>::REQUIRED && !$field {
+                        $crate::wire::record!(@missing $crate::wire::wire_name!($field $(, $wire)?) $(, $default)?);
+                    }
+                )*
+                let _checked_all = Slot::<bool>::REQUIRED;
+                Ok(read)
             }
 
             fn put_fields<M: ::serde::ser::SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
@@ -160,6 +162,12 @@ macro_rules! record {
             }
         }
 
+        impl $crate::wire::Blank for $Name {
+            fn blank() -> Self {
+                Self { $( $field: $crate::wire::Blank::blank(), )* extra: $crate::wire::Extra::new() }
+            }
+        }
+
         $crate::wire::record!(@serde $Name);
 
         impl ::schemars::JsonSchema for $Name {
@@ -173,7 +181,7 @@ macro_rules! record {
 
             fn json_schema(generator: &mut ::schemars::SchemaGenerator) -> ::schemars::Schema {
                 use $crate::wire::ListedField as _;
-                let keeps_more = $crate::wire::Slot::<$crate::wire::Extra>::REQUIRED;
+                let keeps_more = $crate::wire::Slot::<::serde_json::Value>::REQUIRED;
                 $crate::wire::describe_record(generator, concat!($($doc, "\n"),*), keeps_more, &[
                     $( $crate::wire::FieldSchema::new(
                         $crate::wire::wire_name!($field $(, $wire)?),
@@ -185,8 +193,8 @@ macro_rules! record {
             }
         }
     )+};
-    (@finish $field:ident, $name:expr) => { $field.finish($name)? };
-    (@finish $field:ident, $name:expr, default) => { $field.or_default() };
+    (@missing $name:expr) => { return Err(::serde::de::Error::missing_field($name)) };
+    (@missing $name:expr, default) => {};
     (@serde $Name:ident) => {
         impl ::serde::Serialize for $Name {
             fn serialize<S: ::serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

@@ -1,82 +1,127 @@
+use std::collections::BTreeMap;
 use std::marker::PhantomData;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde::de::{Deserialize, Error, MapAccess};
+use serde::de::{Deserialize, MapAccess};
+use serde_json::value::RawValue;
+use serde_json::{Map, Number, Value};
 
+use super::extra::Extra;
 use super::large::{OptText, Text};
 use super::opt::Opt;
 
 /// A field while its object is being read.
 ///
-/// The methods of [`ListedField`] are the rule for every type; the inherent ones below are the exceptions, and the
+/// The members of [`ListedField`] are the rule for every type; the inherent ones below are the exceptions, and the
 /// compiler prefers those. So a record needs no attribute to say that an `Opt` may be missing.
-pub(crate) struct Slot<T>(Option<T>);
+///
+/// Reading is one call per field and never inlined: the parser would otherwise be expanded into every field of every
+/// record, which made this crate take minutes to compile.
+pub(crate) struct Slot<'a, T>(pub(crate) &'a mut T);
 
-impl<T> Slot<T> {
-    pub(crate) const EMPTY: Self = Self(None);
-
-    pub(crate) const fn of(value: T) -> Self {
-        Self(Some(value))
-    }
-
-    /// The value, or the type's default when the key was missing.
-    pub(crate) fn or_default(self) -> T
-    where
-        T: Default,
-    {
-        self.0.unwrap_or_default()
-    }
-}
-
-pub(crate) trait ListedField<T>: Sized {
+pub(crate) trait ListedField<'de, T: Deserialize<'de>>: Sized {
     const REQUIRED: bool = true;
 
-    fn read<'de, A: MapAccess<'de>>(&mut self, map: &mut A) -> Result<(), A::Error>
-    where
-        T: Deserialize<'de>;
-
-    fn finish<E: Error>(self, name: &'static str) -> Result<T, E>;
+    fn read<A: MapAccess<'de>>(self, map: &mut A) -> Result<(), A::Error>;
 }
 
-impl<T> ListedField<T> for Slot<T> {
-    #[inline]
-    fn read<'de, A: MapAccess<'de>>(&mut self, map: &mut A) -> Result<(), A::Error>
-    where
-        T: Deserialize<'de>,
-    {
-        self.0 = Some(map.next_value()?);
+impl<'de, T: Deserialize<'de>> ListedField<'de, T> for Slot<'_, T> {
+    #[inline(never)]
+    fn read<A: MapAccess<'de>>(self, map: &mut A) -> Result<(), A::Error> {
+        *self.0 = map.next_value()?;
         Ok(())
     }
-
-    #[inline]
-    fn finish<E: Error>(self, name: &'static str) -> Result<T, E> {
-        self.0.ok_or_else(|| E::missing_field(name))
-    }
 }
 
-impl<T> Slot<Opt<T>> {
+impl<T> Slot<'_, Opt<T>> {
     pub(crate) const REQUIRED: bool = false;
-
-    #[inline]
-    pub(crate) fn finish<E: Error>(self, _: &'static str) -> Result<Opt<T>, E> {
-        Ok(self.0.unwrap_or_default())
-    }
 }
 
 /// Strings may be tens of megabytes long, see [`super::large`].
-impl Slot<String> {
-    #[inline]
-    pub(crate) fn read<'de, A: MapAccess<'de>>(&mut self, map: &mut A) -> Result<(), A::Error> {
-        self.0 = Some(map.next_value_seed(Text)?);
+impl Slot<'_, String> {
+    #[inline(never)]
+    pub(crate) fn read<'de, A: MapAccess<'de>>(self, map: &mut A) -> Result<(), A::Error> {
+        *self.0 = map.next_value_seed(Text)?;
         Ok(())
     }
 }
 
-impl Slot<Opt<String>> {
-    #[inline]
-    pub(crate) fn read<'de, A: MapAccess<'de>>(&mut self, map: &mut A) -> Result<(), A::Error> {
-        self.0 = Some(map.next_value_seed(OptText)?);
+impl Slot<'_, Opt<String>> {
+    #[inline(never)]
+    pub(crate) fn read<'de, A: MapAccess<'de>>(self, map: &mut A) -> Result<(), A::Error> {
+        *self.0 = map.next_value_seed(OptText)?;
         Ok(())
+    }
+}
+
+/// Unnamed fields are read one by one, by [`Extra::insert`].
+impl Slot<'_, Extra> {
+    #[inline(never)]
+    pub(crate) fn read_unnamed<'de, A: MapAccess<'de>>(self, key: &str, map: &mut A) -> Result<(), A::Error> {
+        self.0.insert(key, map.next_value::<Value>()?);
+        Ok(())
+    }
+}
+
+/// What a field holds until it is read. Never seen outside: a record with a required field still blank is an error.
+///
+/// Filling a whole record in place, instead of one optional variable per field, keeps the generated code small.
+pub(crate) trait Blank {
+    fn blank() -> Self;
+}
+
+macro_rules! blank_by_default {
+    ($($ty:ty),*) => {$(
+        impl Blank for $ty {
+            #[inline]
+            fn blank() -> Self {
+                Self::default()
+            }
+        }
+    )*};
+}
+
+blank_by_default!(bool, u64, i64, String, Value, Map<String, Value>, Extra);
+
+impl Blank for Number {
+    fn blank() -> Self {
+        Self::from(0)
+    }
+}
+
+impl Blank for super::raw::Raw {
+    fn blank() -> Self {
+        Self::from(RawValue::NULL.to_owned())
+    }
+}
+
+impl<T> Blank for Vec<T> {
+    fn blank() -> Self {
+        Self::new()
+    }
+}
+
+impl<K, V> Blank for BTreeMap<K, V> {
+    fn blank() -> Self {
+        Self::new()
+    }
+}
+
+impl<T> Blank for Option<T> {
+    fn blank() -> Self {
+        None
+    }
+}
+
+impl<T> Blank for Opt<T> {
+    fn blank() -> Self {
+        Self::Absent
+    }
+}
+
+impl<T: Blank> Blank for Box<T> {
+    fn blank() -> Self {
+        Self::new(T::blank())
     }
 }
 

@@ -174,6 +174,12 @@ macro_rules! union {
             }
         }
 
+        impl $crate::wire::Blank for $Name {
+            fn blank() -> Self {
+                Self::Unknown($crate::wire::Unknown::default())
+            }
+        }
+
         $crate::wire::record!(@serde $Name);
 
         impl ::schemars::JsonSchema for $Name {

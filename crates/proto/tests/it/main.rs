@@ -3,5 +3,6 @@
 #![expect(clippy::expect_used, reason = "a test that cannot read its fixtures should fail")]
 
 mod accept;
+mod reference;
 mod tapes;
 mod unions;
