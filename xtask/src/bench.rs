@@ -31,7 +31,7 @@ pub(crate) struct Options {
     /// Also measure the official SDKs and the other Rust crates (fetched by version; about half an hour)
     #[arg(long)]
     peers: bool,
-    /// Also measure the permission rules
+    /// Also measure the permission rules and the search for commands and skills
     #[arg(long)]
     rules: bool,
     /// Write the table to docs/benchmarks.md
@@ -45,7 +45,7 @@ pub(crate) struct Options {
 /// `cargo xtask bench`.
 pub(crate) fn bench(options: &Options) -> Result<()> {
     if options.rules {
-        run(&mut cargo(&["bench", "-p", "pilothouse-rules"]))?;
+        run(&mut cargo(&["bench", "-p", "pilothouse-rules", "-p", "pilothouse-catalog"]))?;
     }
     let built = build::drivers(if options.check { build::Profile::Quick } else { build::Profile::Measured })?;
     let mut contenders = vec![plan::ours(&built), plan::floor(&built, "value"), plan::floor(&built, "typed")];

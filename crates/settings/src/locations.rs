@@ -19,8 +19,8 @@ pub struct Locations {
     pub state_file: PathBuf,
     /// The directory the session runs in; its `.claude` holds the project's files.
     pub project: PathBuf,
-    /// The directory with `managed-settings.json` and `managed-settings.d/`.
-    pub managed: PathBuf,
+    /// The directory with `managed-settings.json` and `managed-settings.d/`; none leaves the policy files out.
+    pub managed: Option<PathBuf>,
 }
 
 impl Locations {
@@ -32,7 +32,7 @@ impl Locations {
             state_file: home.join(".claude.json"),
             home,
             project: project.into(),
-            managed: PathBuf::from(MANAGED),
+            managed: Some(PathBuf::from(MANAGED)),
         }
     }
 
@@ -68,9 +68,10 @@ impl Locations {
 
     /// The policy files in the order they are layered: the main file, then `managed-settings.d/*.json` by name.
     pub(crate) fn policy_files(&self) -> Vec<PathBuf> {
-        let mut files = vec![self.managed.join("managed-settings.json")];
+        let Some(managed) = &self.managed else { return Vec::new() };
+        let mut files = vec![managed.join("managed-settings.json")];
         // A directory that is absent or unreadable holds no policy for this person.
-        if let Ok(entries) = fs_err::read_dir(self.managed.join("managed-settings.d")) {
+        if let Ok(entries) = fs_err::read_dir(managed.join("managed-settings.d")) {
             let mut parts: Vec<PathBuf> = entries
                 .filter_map(Result::ok)
                 .map(|entry| entry.path())

@@ -52,8 +52,13 @@ fn check_permissions(permissions: &Node, findings: &mut Vec<Finding>) {
             continue;
         }
         for (index, element) in node.elements().iter().enumerate() {
-            if element.as_str().is_none() {
-                findings.push(skipped(&format!("{key}[{index}]"), "a string", element));
+            let key = format!("{key}[{index}]");
+            match element.as_str() {
+                None => findings.push(skipped(&key, "a string", element)),
+                Some(text) if list != "additionalDirectories" && !is_rule(text) => {
+                    findings.push(skipped(&key, "a rule such as `Tool` or `Tool(content)`", element));
+                }
+                Some(_) => {}
             }
         }
     }
@@ -61,6 +66,14 @@ fn check_permissions(permissions: &Node, findings: &mut Vec<Finding>) {
     for key in ["disableBypassPermissionsMode", "disableAutoMode"] {
         word(permissions, key, &["disable"], "disable", findings);
     }
+}
+
+/// Whether a text can be a rule at all. `Tool()` is none: the agent CLI leaves it out, and reading it as all of the tool
+/// would allow far more than anyone meant.
+pub(crate) fn is_rule(text: &str) -> bool {
+    let text = text.trim();
+    let empty_content = text.strip_suffix(')').is_some_and(|rest| rest.trim_end().ends_with('('));
+    !text.is_empty() && !empty_content
 }
 
 fn check_hooks(hooks: &Node, findings: &mut Vec<Finding>) {

@@ -44,7 +44,7 @@ impl SettingsArgs {
         }
         if self.no_settings {
             options.sources = Sources::NONE;
-            locations.managed = PathBuf::new();
+            locations.managed = None;
         }
         if let Some(argument) = &self.settings {
             let flag = FlagSettings::from_argument(argument, &locations.project);

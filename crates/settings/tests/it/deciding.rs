@@ -14,7 +14,7 @@ impl Home {
     fn new() -> Self {
         let dir = tempfile::tempdir().expect("a directory");
         let mut locations = Locations::new(dir.path(), dir.path().join("project"));
-        locations.managed = dir.path().join("managed");
+        locations.managed = Some(dir.path().join("managed"));
         std::fs::create_dir_all(dir.path().join("project/.claude")).expect("made");
         std::fs::create_dir_all(dir.path().join(".claude")).expect("made");
         Home { dir, locations }

@@ -53,7 +53,7 @@ impl Case<'_> {
 fn locations(root: &Path) -> Locations {
     let mut locations =
         Locations::new(root.join("home"), root.join("home/project")).with_config(root.join("cfg"));
-    locations.managed = root.join("managed");
+    locations.managed = Some(root.join("managed"));
     locations
 }
 
@@ -198,7 +198,8 @@ fn policy_stands_above_all_and_may_stand_alone() {
 
     let dir = tempfile::tempdir().expect("a directory");
     let locations = locations(dir.path());
-    let parts = locations.managed.join("managed-settings.d");
+    let managed = dir.path().join("managed");
+    let parts = managed.join("managed-settings.d");
     std::fs::create_dir_all(&parts).expect("made");
     for (file, model) in [
         ("managed-settings.json", "one"),
@@ -207,7 +208,7 @@ fn policy_stands_above_all_and_may_stand_alone() {
         ("managed-settings.d/note.txt", "four"),
     ] {
         let text = json!({"model": model}).to_string();
-        std::fs::write(locations.managed.join(file), text).expect("written");
+        std::fs::write(managed.join(file), text).expect("written");
     }
     let (settings, problems) = Settings::load(&locations, &LoadOptions::default());
     assert_eq!(problems, []);
@@ -342,4 +343,16 @@ fn directories_may_be_written_in_short() {
         settings.permissions().directories.into_iter().map(|directory| json!(directory.path)).collect();
     let home = dir.path().join("home");
     assert_eq!(paths, [json!(home.join("x")), json!(home.join("project/rel")), json!("/abs"), json!(home)]);
+}
+
+#[test]
+fn what_is_no_rule_allows_nothing() {
+    let (_dir, settings, problems) = Case {
+        local: Some(r#"{"permissions":{"allow":["Bash(l:*)",5,""," ","Bash()","Bash( )","Foo(bar)"],"deny":[{"a":1},"Bash(d:*)"]}}"#),
+        ..Case::default()
+    }
+    .load();
+    assert_eq!(rules(&settings), ["local allow Bash(l:*)", "local allow Foo(bar)", "local deny Bash(d:*)"]);
+    assert_eq!(problems.len(), 6, "{problems:?}");
+    assert!(problems.iter().all(|problem| !problem.kind.sets_file_aside()));
 }

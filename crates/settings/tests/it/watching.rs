@@ -15,7 +15,7 @@ fn writes_new_files_and_deletions_are_noticed() {
     std::fs::create_dir_all(&project).expect("made");
     std::fs::create_dir_all(dir.path().join(".claude")).expect("made");
     let mut locations = Locations::new(dir.path(), &project);
-    locations.managed = dir.path().join("managed");
+    locations.managed = Some(dir.path().join("managed"));
     let user = locations.file(Layer::User).expect("a file");
     let local = locations.file(Layer::Local).expect("a file");
     std::fs::write(&user, "{}").expect("written");
@@ -45,7 +45,7 @@ fn writes_new_files_and_deletions_are_noticed() {
 fn the_target_of_a_link_is_watched() {
     let dir = tempfile::tempdir().expect("a directory");
     let mut locations = Locations::new(dir.path(), dir.path());
-    locations.managed = dir.path().join("managed");
+    locations.managed = Some(dir.path().join("managed"));
     let real = dir.path().join("dotfiles/real.json");
     edit_file(&real, &[Change::set(&["a"], json!(1))]).expect("made");
     let user = locations.file(Layer::User).expect("a file");
