@@ -44,6 +44,8 @@ pub(crate) enum Fate {
     Result,
     /// No result named it; this one, of the last turn, is what it got.
     Settled(Bytes),
+    /// The run became idle without a result, and none came before.
+    NoResult,
     /// It was withdrawn before a turn took it.
     Withdrawn,
     /// The connection ended first.
@@ -320,7 +322,7 @@ impl State {
             self.announce(key);
         }
         for key in &outcome.cancelled {
-            self.set_fate(*key, Fate::Withdrawn);
+            self.set_fate(*key, &Fate::Withdrawn);
         }
         let ends = !outcome.ended.is_empty();
         let audience = if ends { outcome.ended.as_slice() } else { self.turns.audience() };
@@ -380,9 +382,9 @@ impl State {
     }
 
     fn settle(&mut self) {
-        let raw = self.fold.last_result().unwrap_or_default();
+        let fate = self.fold.last_result().map_or(Fate::NoResult, Fate::Settled);
         for key in self.turns.settle() {
-            self.set_fate(key, Fate::Settled(raw.clone()));
+            self.set_fate(key, &fate);
         }
     }
 
@@ -394,9 +396,9 @@ impl State {
         self.ended = Some(ended);
     }
 
-    fn set_fate(&mut self, turn: TurnKey, fate: Fate) {
-        if let Some(slot) = self.slots.iter_mut().find(|slot| slot.turn == turn) {
-            slot.fate = fate;
+    fn set_fate(&mut self, turn: TurnKey, fate: &Fate) {
+        for slot in self.slots.iter_mut().filter(|slot| slot.turn == turn) {
+            slot.fate = fate.clone();
         }
     }
 

@@ -50,6 +50,8 @@ struct Send {
 #[derive(Debug, Default)]
 struct Current {
     audience: Vec<TurnKey>,
+    /// The run was said to be idle although no result has come, and nothing was heard of the turn since.
+    stalled: bool,
 }
 
 /// A result lists at most this many uuids, so a full list does not prove that a message was left out.
@@ -95,24 +97,37 @@ impl Turns {
                 self.open_turn(uuids, &mut outcome);
             }
             Signal::Result { uuids, self_started } => self.result(uuids, *self_started, &mut outcome),
-            Signal::State(RunState::Idle) => self.overtake(),
-            Signal::State(RunState::Busy) => {}
+            Signal::State(RunState::Idle) => {
+                self.overtake();
+                self.current.iter_mut().for_each(|current| current.stalled = true);
+            }
+            Signal::State(RunState::Busy) => {
+                self.open.iter_mut().for_each(|send| send.overtaken = false);
+                self.current.iter_mut().for_each(|current| current.stalled = false);
+            }
         }
         outcome
     }
 
-    /// True when sends are left that only silence can settle: ask again with [`Turns::settle`] after a pause without frames.
+    /// True when handles are left that only silence can settle: call [`Turns::settle`] after a pause without frames.
     pub(crate) fn waits_for_quiet(&self) -> bool {
-        self.current.is_none() && self.has_result && self.open.iter().any(|send| send.overtaken)
+        match &self.current {
+            Some(current) => current.stalled,
+            None => self.has_result && self.open.iter().any(|send| send.overtaken),
+        }
     }
 
-    /// The run stayed quiet: sends that a past turn must have swallowed end with the last result.
+    /// The run stayed quiet: sends that a past turn must have swallowed end with the last result, and so does a turn that
+    /// went idle without one.
     pub(crate) fn settle(&mut self) -> Vec<TurnKey> {
         if !self.waits_for_quiet() {
             return Vec::new();
         }
-        let settled = self.open.iter().filter(|send| send.overtaken).map(|send| send.key).collect();
-        self.open.retain(|send| !send.overtaken);
+        let mut settled = self.current.take().map(|current| current.audience).unwrap_or_default();
+        if self.has_result {
+            settled.extend(self.open.iter().filter(|send| send.overtaken).map(|send| send.key));
+        }
+        self.open.retain(|send| !settled.contains(&send.key));
         settled
     }
 
@@ -140,6 +155,7 @@ impl Turns {
             }
             Lifecycle::Started => {
                 let current = self.current.get_or_insert_default();
+                current.stalled = false;
                 if !current.audience.contains(&key) {
                     current.audience.push(key);
                 }
@@ -172,7 +188,8 @@ impl Turns {
                 };
                 self.current.get_or_insert_default().audience.push(key);
             }
-        } else if !uuids.is_empty() {
+        } else {
+            self.current.iter_mut().for_each(|current| current.stalled = false);
             self.join(uuids);
         }
     }

@@ -205,6 +205,53 @@ fn attribution() {
                 ("result b", "ended b"),
             ],
         ),
+        (
+            "a turn whose run goes idle without a result ends when it stays quiet",
+            &[
+                (">a", ""),
+                ("started a", ""),
+                ("init a", ""),
+                ("quiet", ""),
+                ("idle", ""),
+                ("quiet", "settled a"),
+            ],
+        ),
+        (
+            "a turn that goes on after an idle is not given up",
+            &[
+                (">a", ""),
+                ("started a", ""),
+                ("idle", ""),
+                ("assistant a", ""),
+                ("quiet", ""),
+                ("result a", "ended a"),
+                ("idle", ""),
+                ("quiet", ""),
+            ],
+        ),
+        (
+            "a turn of the CLI's own without a result",
+            &[
+                ("init", "started *"),
+                ("idle", ""),
+                ("busy", ""),
+                ("quiet", ""),
+                ("idle", ""),
+                ("quiet", "settled *"),
+            ],
+        ),
+        (
+            "a run that becomes busy again still has to deal with what waits",
+            &[
+                (">a", ""),
+                ("init", ""),
+                (">b", ""),
+                ("result", "ended a"),
+                ("idle", ""),
+                ("busy", ""),
+                ("quiet", ""),
+            ],
+        ),
         ("a result without any frame before it", &[(">a", ""), ("result", "ended a")]),
         (
             "a task's result does not answer a waiting send",

@@ -125,3 +125,15 @@ async fn a_message_that_is_taken_back_ends_its_turn() {
     within(session.close()).await;
     bench.no_process_is_left().await;
 }
+
+#[tokio::test]
+async fn a_run_that_goes_idle_without_a_result_ends_its_turn() {
+    let bench = Bench::new("no_result");
+    let session = bench.connect().await;
+    let (events, result) = read(session.send("go").await.unwrap()).await;
+    assert_eq!(events.len(), 3);
+    assert!(matches!(result, Err(Error::Turn(_))));
+    within(session.idle()).await.unwrap();
+    within(session.close()).await;
+    bench.no_process_is_left().await;
+}

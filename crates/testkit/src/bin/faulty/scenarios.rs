@@ -93,6 +93,10 @@ fn turn(fault: &str, cli: &mut Cli, prompt: &Value) -> io::Result<Option<ExitCod
             cli.send(text("hello"))?;
             finish(cli, "hello")?;
         }
+        "no_result" => {
+            cli.send(text("half a"))?;
+            cli.send(state("idle"))?;
+        }
         "permission" => {
             let answer = cli.ask(&can_use_tool("touch x"))?;
             finish(cli, &answer.to_string())?;
