@@ -55,14 +55,4 @@ impl<F> Event<F> {
             other => Err(other),
         }
     }
-
-    /// About how much memory the event holds. The typed half of a message is taken to be as large as its line.
-    pub(crate) fn weight(&self) -> usize {
-        let bytes = match self {
-            Self::Frame { raw, .. } => 2 * raw.len(),
-            Self::Noise { raw } | Self::Malformed { raw, .. } | Self::StrayReply { raw, .. } => raw.len(),
-            Self::TooLong(line) => line.head.len(),
-        };
-        size_of::<Self>() + bytes
-    }
 }

@@ -33,6 +33,7 @@ mod event;
 mod handle;
 pub mod line;
 mod queue;
+mod reading;
 mod responder;
 mod router;
 pub mod tape;

@@ -151,6 +151,15 @@ impl Lines {
     /// Hands out the lines in the first `end` bytes and keeps the rest.
     fn cut(&mut self, end: usize, found: &mut Vec<Item>) {
         let from = std::mem::take(&mut self.scanned);
+        // One small line on its own is the usual case of a conversation; it needs no sharing.
+        let lone =
+            memchr(b'\n', self.buffer.get(from..).unwrap_or_default()) == Some(self.buffer.len() - 1 - from);
+        if lone && end < self.buffer.capacity() / 4 {
+            let line = Bytes::copy_from_slice(self.buffer.get(..end - 1).unwrap_or_default());
+            self.buffer.clear();
+            self.shrink();
+            return self.emit(line, found);
+        }
         let chunk = self.take(end);
         let mut start = 0;
         let fresh = chunk.get(from..).unwrap_or_default();
@@ -182,6 +191,13 @@ impl Lines {
             self.buffer.drain(..end);
         }
         chunk
+    }
+
+    /// Gives back the memory of a huge line once it is not needed.
+    fn shrink(&mut self) {
+        if self.buffer.capacity() > 2 * self.room {
+            self.buffer = Vec::new();
+        }
     }
 
     fn emit(&self, line: Bytes, found: &mut Vec<Item>) {

@@ -10,9 +10,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
+use bytes::Bytes;
 use futures_core::Stream;
+use serde::de::DeserializeOwned;
 
 use crate::event::Event;
+use crate::reading;
 
 /// The router pauses reading when so much is queued and the reader of events keeps reading.
 pub(crate) const PAUSE_AT: usize = 4 << 20;
@@ -42,8 +45,34 @@ pub(crate) fn queue<F>() -> (EventSender<F>, Events<F>) {
 #[derive(Debug)]
 pub struct Events<F> {
     shared: Arc<Shared<F>>,
-    current: std::vec::IntoIter<Event<F>>,
+    current: std::vec::IntoIter<Queued<F>>,
     current_weight: usize,
+}
+
+/// What waits in the queue.
+#[derive(Debug)]
+pub(crate) enum Queued<F> {
+    /// A line that the reader of events types when it comes to it.
+    Line(Bytes),
+    /// What the router has typed already.
+    Event(Box<Event<F>>),
+}
+
+impl<F> Queued<F> {
+    /// About how much memory it holds. What is typed is taken to be as large as its line.
+    fn weight(&self) -> usize {
+        let bytes = match self {
+            Self::Line(raw) => raw.len(),
+            Self::Event(event) => match &**event {
+                Event::Frame { raw, .. } => size_of::<Event<F>>() + 2 * raw.len(),
+                Event::Noise { raw } | Event::Malformed { raw, .. } | Event::StrayReply { raw, .. } => {
+                    raw.len()
+                }
+                Event::TooLong(line) => line.head.len(),
+            },
+        };
+        size_of::<Self>() + bytes
+    }
 }
 
 /// The router's end.
@@ -61,7 +90,7 @@ struct Shared<F> {
 
 #[derive(Debug)]
 struct State<F> {
-    batches: VecDeque<(Vec<Event<F>>, usize)>,
+    batches: VecDeque<(Vec<Queued<F>>, usize)>,
     /// Of all batches here and of the one the consumer is working on.
     weight: usize,
     consumer: Option<Waker>,
@@ -76,7 +105,7 @@ impl<F> Shared<F> {
     }
 }
 
-impl<F> Events<F> {
+impl<F: DeserializeOwned> Events<F> {
     /// The next event; `None` when the connection has ended and all was delivered.
     pub async fn next(&mut self) -> Option<Event<F>> {
         std::future::poll_fn(|cx| self.poll_event(cx)).await
@@ -88,7 +117,7 @@ impl<F> Events<F> {
         let first = self.next().await?;
         let mut batch = Vec::with_capacity(1 + self.current.len());
         batch.push(first);
-        batch.extend(self.current.by_ref());
+        batch.extend(self.current.by_ref().map(typed));
         Some(batch)
     }
 
@@ -98,8 +127,8 @@ impl<F> Events<F> {
         let polls = &self.shared.polls;
         polls.store(polls.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
         loop {
-            if let Some(event) = self.current.next() {
-                return Poll::Ready(Some(event));
+            if let Some(next) = self.current.next() {
+                return Poll::Ready(Some(typed(next)));
             }
             let mut state = self.shared.lock();
             let paused = state.weight >= PAUSE_AT;
@@ -129,7 +158,7 @@ impl<F> Events<F> {
     }
 }
 
-impl<F> Stream for Events<F> {
+impl<F: DeserializeOwned> Stream for Events<F> {
     type Item = Event<F>;
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Event<F>>> {
@@ -155,8 +184,8 @@ impl<F> Drop for Events<F> {
 impl<F> Unpin for Events<F> {}
 
 impl<F> EventSender<F> {
-    pub(crate) fn push(&self, batch: Vec<Event<F>>) {
-        let weight = batch.iter().map(Event::weight).sum();
+    pub(crate) fn push(&self, batch: Vec<Queued<F>>) {
+        let weight = batch.iter().map(Queued::weight).sum();
         let mut state = self.shared.lock();
         if state.consumer_gone {
             return;
@@ -199,5 +228,12 @@ impl<F> Drop for EventSender<F> {
         if let Some(consumer) = consumer {
             consumer.wake();
         }
+    }
+}
+
+fn typed<F: DeserializeOwned>(queued: Queued<F>) -> Event<F> {
+    match queued {
+        Queued::Line(raw) => reading::event(raw),
+        Queued::Event(event) => *event,
     }
 }

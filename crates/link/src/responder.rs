@@ -4,12 +4,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use bytes::Bytes;
+use pilothouse_proto::control::SuccessLine;
 use pilothouse_proto::{ControlResponse, RequestId};
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
 use crate::end::End;
-use crate::writer::Writer;
+use crate::writer::{WriteError, Writer};
 
 /// Takes requests of the other end, one call each, on the task that reads the connection.
 ///
@@ -44,25 +45,22 @@ pub struct Inbound<E: End> {
 ///
 /// Answering never waits, and works from any thread.
 pub struct Responder<E: End> {
-    id: RequestId,
     ticket: Arc<Ticket>,
     writer: Arc<Writer>,
     end: PhantomData<fn() -> E>,
 }
 
 impl<E: End> Responder<E> {
-    pub(crate) fn new(id: RequestId, ticket: Arc<Ticket>, writer: Arc<Writer>) -> Self {
-        Self { id, ticket, writer, end: PhantomData }
+    pub(crate) fn new(ticket: Arc<Ticket>, writer: Arc<Writer>) -> Self {
+        Self { ticket, writer, end: PhantomData }
     }
 
     /// Answers with this payload. A payload that cannot be written as JSON is answered as an error.
     pub fn success(self, payload: &impl Serialize) {
         if self.ticket.settle() {
-            match ControlResponse::success(self.id.as_str(), payload) {
-                Ok(response) => self.write(response),
-                Err(error) => {
-                    self.write(ControlResponse::error(self.id.as_str(), format!("no JSON: {error}")))
-                }
+            let line = SuccessLine { request_id: self.id(), response: payload };
+            if let Err(WriteError::Encode(error)) = self.writer.send_now(&line) {
+                self.write(ControlResponse::error(self.id(), format!("no JSON: {error}")));
             }
         }
     }
@@ -70,7 +68,7 @@ impl<E: End> Responder<E> {
     /// Answers that it failed, and why.
     pub fn error(self, message: impl Into<String>) {
         if self.ticket.settle() {
-            self.write(ControlResponse::error(self.id.as_str(), message));
+            self.write(ControlResponse::error(self.id(), message));
         }
     }
 
@@ -91,6 +89,10 @@ impl<E: End> Responder<E> {
         self.ticket.is_open()
     }
 
+    fn id(&self) -> &str {
+        self.ticket.id.as_str()
+    }
+
     fn write(&self, response: ControlResponse) {
         // If the connection is gone the answer is of no use to anybody.
         let _ = self.writer.send_now(&E::response(response));
@@ -100,14 +102,14 @@ impl<E: End> Responder<E> {
 impl<E: End> Drop for Responder<E> {
     fn drop(&mut self) {
         if self.ticket.settle() {
-            self.write(ControlResponse::error(self.id.as_str(), "the handler ended without an answer"));
+            self.write(ControlResponse::error(self.id(), "the handler ended without an answer"));
         }
     }
 }
 
 impl<E: End> fmt::Debug for Responder<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Responder").field("id", &self.id).field("wanted", &self.is_wanted()).finish()
+        f.debug_struct("Responder").field("id", &self.ticket.id).field("wanted", &self.is_wanted()).finish()
     }
 }
 
@@ -115,6 +117,7 @@ impl<E: End> fmt::Debug for Responder<E> {
 /// whoever comes first.
 #[derive(Debug)]
 pub(crate) struct Ticket {
+    pub(crate) id: RequestId,
     state: AtomicU8,
     pub(crate) token: CancellationToken,
 }
@@ -123,8 +126,8 @@ const OPEN: u8 = 0;
 const SETTLED: u8 = 1;
 
 impl Ticket {
-    pub(crate) fn new() -> Self {
-        Self { state: AtomicU8::new(OPEN), token: CancellationToken::new() }
+    pub(crate) fn new(id: RequestId) -> Self {
+        Self { id, state: AtomicU8::new(OPEN), token: CancellationToken::new() }
     }
 
     pub(crate) fn is_open(&self) -> bool {

@@ -247,7 +247,7 @@ impl State {
 }
 
 fn encode(frame: &impl Serialize) -> Result<Vec<u8>, WriteError> {
-    let mut line = Vec::with_capacity(256);
+    let mut line = Vec::with_capacity(512);
     serde_json::to_writer(&mut line, frame).map_err(WriteError::Encode)?;
     line.push(b'\n');
     Ok(line)

@@ -1,19 +1,20 @@
 //! Where each line goes.
 
-use std::collections::HashMap;
+use std::borrow::Borrow;
+use std::collections::{HashMap, HashSet};
+use std::hash::{Hash, Hasher};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use bytes::Bytes;
-use pilothouse_proto::{
-    ControlRequest, ControlResponse, DecodeError, DecodeErrorKind, Head, RequestId, decode,
-};
+use pilothouse_proto::{ControlRequest, ControlResponse, DecodeError, Head, RequestId};
 use tokio::sync::oneshot;
 
 use crate::end::{End, Sorted};
 use crate::event::Event;
 use crate::line::Item;
-use crate::queue::EventSender;
+use crate::queue::{EventSender, Queued};
+use crate::reading;
 use crate::responder::{Inbound, Responder, Serve, Ticket};
 use crate::tape::Taps;
 use crate::writer::Writer;
@@ -25,9 +26,9 @@ pub(super) struct Routing<E: End> {
     /// Our requests, by id.
     waiting: HashMap<RequestId, oneshot::Sender<Box<ControlResponse>>>,
     /// Their requests, by id; settled ones stay until the next sweep.
-    open: HashMap<RequestId, Arc<Ticket>>,
+    open: HashSet<Open>,
     sweep_at: usize,
-    batch: Vec<Event<E::In>>,
+    batch: Vec<Queued<E::In>>,
     events: EventSender<E::In>,
     serve: Box<dyn Serve<E>>,
     writer: Arc<Writer>,
@@ -44,7 +45,7 @@ impl<E: End> Routing<E> {
     ) -> Self {
         Self {
             waiting: HashMap::new(),
-            open: HashMap::new(),
+            open: HashSet::new(),
             sweep_at: SWEEP_AT,
             batch: Vec::new(),
             events,
@@ -62,7 +63,7 @@ impl<E: End> Routing<E> {
     /// Whether a request is open in either direction. Reading must not pause then, because what it waits for may
     /// stand behind the messages that wait to be read.
     pub(super) fn has_open_requests(&self) -> bool {
-        !self.waiting.is_empty() || self.open.values().any(|ticket| ticket.is_open())
+        !self.waiting.is_empty() || self.open.iter().any(|open| open.0.is_open())
     }
 
     pub(super) fn await_reply(&mut self, id: RequestId, reply: oneshot::Sender<Box<ControlResponse>>) {
@@ -88,7 +89,7 @@ impl<E: End> Routing<E> {
         for item in items.drain(..) {
             match item {
                 Item::Line(raw) => self.route_line(raw),
-                Item::TooLong(line) => self.batch.push(Event::TooLong(line)),
+                Item::TooLong(line) => self.add(Event::TooLong(line)),
             }
         }
         self.flush();
@@ -97,34 +98,41 @@ impl<E: End> Routing<E> {
     /// The connection is over: nobody gets an answer any more, and handlers are told.
     pub(super) fn end(&mut self) {
         self.waiting.clear();
-        for (_, ticket) in self.open.drain() {
-            ticket.withdraw();
+        for open in self.open.drain() {
+            open.0.withdraw();
         }
         self.writer.abandon();
     }
 
     fn route_line(&mut self, raw: Bytes) {
         self.taps.line(E::READS, &raw);
-        match read::<E::In>(&raw) {
+        if reading::is_plain_message(&raw) {
+            self.batch.push(Queued::Line(raw));
+            return;
+        }
+        match reading::read::<E::In>(&raw) {
             Ok(frame) => match E::sort(frame) {
                 Sorted::Message(frame) => {
                     self.note_failure(&frame);
-                    self.batch.push(Event::Frame { raw, frame });
+                    self.add(Event::Frame { raw, frame });
                 }
                 Sorted::Request(request) => self.serve(request, raw),
                 Sorted::Response(response) => self.resolve(response, raw),
                 Sorted::Cancel(id) => {
-                    if let Some(ticket) = self.open.remove(&id) {
-                        ticket.withdraw();
+                    if let Some(open) = self.open.take(id.as_str()) {
+                        open.0.withdraw();
                     }
                 }
             },
-            Err(error) if error.kind == DecodeErrorKind::NotJson => self.batch.push(Event::Noise { raw }),
             Err(error) => {
                 self.refuse_broken_request(&raw, &error);
-                self.batch.push(Event::Malformed { raw, error: Box::new(error) });
+                self.add(reading::odd(raw, error));
             }
         }
+    }
+
+    fn add(&mut self, event: Event<E::In>) {
+        self.batch.push(Queued::Event(Box::new(event)));
     }
 
     /// Keeps the text of an error result until a good one comes.
@@ -136,39 +144,39 @@ impl<E: End> Routing<E> {
 
     fn serve(&mut self, request: ControlRequest<E::Asked>, raw: Bytes) {
         let id = request.request_id;
-        if self.open.get(&id).is_some_and(|ticket| ticket.is_open()) {
+        if self.open.get(id.as_str()).is_some_and(|open| open.0.is_open()) {
             tracing::debug!(%id, "a request that is already open was repeated");
             return;
         }
         // What came before a request is there before its handler runs.
         self.flush();
-        let ticket = Arc::new(Ticket::new());
-        self.keep(id.clone(), ticket.clone());
+        let ticket = Arc::new(Ticket::new(id.clone()));
+        self.keep(ticket.clone());
         let inbound = Inbound {
-            id: id.clone(),
+            id,
             request: request.request,
             raw,
             token: ticket.token.clone(),
-            responder: Responder::new(id.clone(), ticket, self.writer.clone()),
+            responder: Responder::new(ticket, self.writer.clone()),
         };
         // The responder answers when it is dropped, so a panic ends one request and not the connection.
         if catch_unwind(AssertUnwindSafe(|| self.serve.serve(inbound))).is_err() {
-            tracing::error!(%id, "taking a request panicked");
+            tracing::error!("taking a request panicked");
         }
     }
 
-    fn keep(&mut self, id: RequestId, ticket: Arc<Ticket>) {
+    fn keep(&mut self, ticket: Arc<Ticket>) {
         if self.open.len() >= self.sweep_at {
-            self.open.retain(|_, ticket| ticket.is_open());
+            self.open.retain(|open| open.0.is_open());
             self.sweep_at = SWEEP_AT.max(2 * self.open.len());
         }
-        self.open.insert(id, ticket);
+        self.open.replace(Open(ticket));
     }
 
     fn resolve(&mut self, response: Box<ControlResponse>, raw: Bytes) {
         let Some(reply) = self.waiting.remove(response.request_id()) else {
             let request_id = response.request_id().into();
-            self.batch.push(Event::StrayReply { raw, request_id });
+            self.add(Event::StrayReply { raw, request_id });
             return;
         };
         self.flush();
@@ -200,12 +208,25 @@ impl<E: End> Routing<E> {
     }
 }
 
-/// Reads a line. Broken UTF-8 inside it costs the broken characters, not the message.
-fn read<F: serde::de::DeserializeOwned>(line: &[u8]) -> Result<F, DecodeError> {
-    match decode(line) {
-        Err(error) if error.kind == DecodeErrorKind::NotUtf8 => {
-            decode(String::from_utf8_lossy(line).as_bytes())
-        }
-        read => read,
+/// A request of the other end, found by its id.
+struct Open(Arc<Ticket>);
+
+impl Borrow<str> for Open {
+    fn borrow(&self) -> &str {
+        self.0.id.as_str()
     }
 }
+
+impl Hash for Open {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.id.as_str().hash(state);
+    }
+}
+
+impl PartialEq for Open {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.id == other.0.id
+    }
+}
+
+impl Eq for Open {}

@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use pilothouse_proc::{Child, Exit, Ladder, Report};
+use pilothouse_proc::{Child, Exit, Ladder, Report, StderrTail};
 use tokio::io::AsyncRead;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, Sleep, sleep};
@@ -50,6 +50,7 @@ pub(super) struct Wakes {
     lines: Lines,
     items: Vec<Item>,
     process: Process,
+    stderr: Option<StderrTail>,
     /// The child is gone, or this end is closing.
     ending: bool,
     /// Runs out when waiting for the rest of an end makes no sense any more.
@@ -82,6 +83,7 @@ impl Wakes {
         child: Option<Child>,
         max_line: usize,
     ) -> Self {
+        let stderr = child.as_ref().map(Child::stderr);
         let process = match child {
             None => Process::None,
             Some(child) => {
@@ -97,6 +99,7 @@ impl Wakes {
             lines: Lines::new(max_line),
             items: Vec::new(),
             process,
+            stderr,
             ending: false,
             patience: None,
             pause: Pause::default(),
@@ -119,10 +122,7 @@ impl Wakes {
     }
 
     pub(super) fn stderr_tail(&self) -> String {
-        match &self.process {
-            Process::Running { child, .. } | Process::Gone { child, .. } => child.stderr_tail(),
-            _ => String::new(),
-        }
+        self.stderr.as_ref().map(StderrTail::text).unwrap_or_default()
     }
 
     /// Sends the child down the ladder, or gives another transport as long to end as the whole ladder's first step.
