@@ -65,9 +65,10 @@ fn shots(run: &mut Run, parse: Parse) {
     run.end();
 }
 
-/// BENCH_K sessions, a thread each, one turn each, all at once.
+/// BENCH_K sessions, a thread each, one turn each, all at once; and an idle one before them, as in the other drivers.
 fn fleet(run: &mut Run, parse: Parse) {
     let sessions = env_usize("BENCH_K", 16);
+    let first = Child::connect(parse);
     let before = rss_kb();
     let children: Vec<_> = (0..sessions).map(|_| Child::connect(parse)).collect();
     run.session_kb = (rss_kb() as f64 - before as f64) / sessions as f64;
@@ -86,4 +87,5 @@ fn fleet(run: &mut Run, parse: Parse) {
     }
     run.end();
     finished.into_iter().for_each(Child::close);
+    first.close();
 }

@@ -16,7 +16,9 @@ pub fn run_if_asked() -> bool {
         match decode::<AgentFrame>(line.as_bytes()) {
             Ok(AgentFrame::StreamEvent(event)) => run.text(event.text_delta().unwrap_or_default()),
             Ok(AgentFrame::Assistant(assistant)) => {
-                run.text(assistant.message.content.first().and_then(|block| block.as_text()).unwrap_or_default());
+                run.text(
+                    assistant.message.content.first().and_then(|block| block.as_text()).unwrap_or_default(),
+                );
             }
             Ok(_) => run.err = "another frame".into(),
             Err(error) => run.err = error.to_string(),

@@ -4,7 +4,60 @@
 
 mod decode;
 
+use anyhow::bail;
+use benchutil::host::{Host, drive};
+use benchutil::{Run, cli};
+use pilothouse::mcp_server::Server;
+use pilothouse::proto::AgentFrame;
+use pilothouse::{HookCall, HookEvent, Matcher, Options, PermissionRequest, Session};
+
 #[tokio::main]
 async fn main() {
-    decode::run_if_asked();
+    if !decode::run_if_asked() {
+        drive::<Pilothouse>().await;
+    }
+}
+
+struct Pilothouse(Session);
+
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+struct Echo {
+    text: String,
+}
+
+impl Host for Pilothouse {
+    async fn connect(workload: &str) -> anyhow::Result<Self> {
+        let options = Options::new().executable(cli()).include_partial_messages();
+        let options = match workload {
+            "perm" => options.on_permission(async |request: PermissionRequest| request.allow()),
+            "hook" => options.hook(HookEvent::PreToolUse, Matcher::all(), async |call: HookCall| call.pass()),
+            "mcp" => {
+                let server = Server::new("bench").tool("echo", "echo", |echo: Echo| async move { echo.text });
+                options.mcp(server.build()?)
+            }
+            _ => options,
+        };
+        Ok(Pilothouse(options.connect().await?))
+    }
+
+    async fn turn(&mut self, run: &mut Run) -> anyhow::Result<()> {
+        let mut turn = self.0.send("go").await?;
+        while let Some(event) = turn.next().await {
+            match event?.frame() {
+                Some(AgentFrame::StreamEvent(event)) => run.text(event.text_delta().unwrap_or_default()),
+                Some(AgentFrame::Assistant(assistant)) => {
+                    let first = assistant.message.content.first();
+                    run.text(first.and_then(|block| block.as_text()).unwrap_or_default());
+                }
+                Some(AgentFrame::Result(_)) => return Ok(()),
+                _ => {}
+            }
+        }
+        bail!("the turn ended without a result")
+    }
+
+    async fn close(self) -> anyhow::Result<()> {
+        self.0.close().await;
+        Ok(())
+    }
 }
