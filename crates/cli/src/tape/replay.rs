@@ -1,131 +1,112 @@
-//! A tape played as if it happened now.
+//! A tape shown as if it happened now.
 
-use std::collections::VecDeque;
 use std::io::{self, BufReader};
 use std::process::ExitCode;
+use std::time::Duration;
 
-use anyhow::Context;
 use fs_err as fs;
-use pilothouse::proto::{AgentFrame, Content, HostFrame, decode};
-use pilothouse::{Event, Options, PermissionRequest, Prompt, Session};
-use pilothouse_link::tape::{Pace, Said, Tape, What};
-use serde_json::{Map, Value};
+use pilothouse::Event;
+use pilothouse::proto::{AgentFrame, AgentRequest, HostFrame, decode};
+use pilothouse_link::tape::{Said, Tape, What};
 
 use super::ReplayArgs;
-use crate::printer::{BOLD, NAME, Printer, plain};
+use crate::printer::{BOLD, DIM, NAME, Printer, WARN, one_line, plain};
 use crate::talk::output::Output;
+use crate::talk::view::about;
 
-/// Plays the agent's part of the tape to the program's own host end, which says again what the host said, and shows what
-/// the agent says.
+/// Longer pauses than this are cut: a person may have thought for hours.
+const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+
+/// Shows the agent's part of the tape through the same view as a live conversation, and what the host said in between.
+///
+/// Nothing is waited for but the recorded pauses, so that a tape of a conversation that went wrong plays to its end, too.
 pub(crate) fn replay(args: &ReplayArgs, printer: &mut Printer) -> anyhow::Result<ExitCode> {
     let (tape, problems) = Tape::read(BufReader::new(fs::File::open(&args.file)?))?;
     for problem in &problems {
         printer.warning(plain(&problem.to_string()))?;
     }
-    let pace = if args.as_recorded { Pace::AsRecorded } else { Pace::Immediately };
-    let (mut lines, turns) = lines_of_host(&tape);
     let mut output = args.output.output();
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let outcome = runtime.block_on(async {
-        // Nothing runs on a tape, so every call may.
-        let options = Options::new().on_permission(async |request: PermissionRequest| request.allow());
-        let session =
-            options.connect_over(tape.play(pace)).await.context("the tape has no handshake to play")?;
-        play(&session, &mut lines, turns, &mut output, printer).await
-    });
-    runtime.shutdown_background();
-    outcome
-}
-
-/// Something that the host said on the tape.
-struct Line {
-    /// It was said when so many turns had ended.
-    after: usize,
-    what: Saying,
-}
-
-enum Saying {
-    Prompt(Content),
-    Request { subtype: String, fields: Map<String, Value> },
-}
-
-async fn play(
-    session: &Session,
-    lines: &mut VecDeque<Line>,
-    turns: usize,
-    output: &mut Output,
-    printer: &mut Printer,
-) -> anyhow::Result<ExitCode> {
-    let mut events = session.events();
-    let (mut ended, mut failed) = (0, false);
-    loop {
-        while let Some(line) = lines.pop_front_if(|line| line.after <= ended) {
-            say(session, line.what, output, printer).await?;
+    let (mut now, mut failed) = (0, false);
+    for entry in tape.entries {
+        if args.as_recorded {
+            let pause = Duration::from_millis(entry.t.saturating_sub(now));
+            std::thread::sleep(pause.min(LONGEST_PAUSE));
+            now = entry.t;
         }
-        // Not before: the agent's requests are still to be answered.
-        if lines.is_empty() && ended >= turns {
-            session.end_input();
-        }
-        let Some(event) = events.next().await else { break };
-        output.event(&event, printer)?;
-        if let Event::Frame { raw, frame: AgentFrame::Result(result) } = &event {
-            ended += 1;
-            failed = result.failure().is_some();
-            output.result(result, raw, printer)?;
+        match entry.what {
+            What::In(Said::Msg(text)) if output.is_for_people() => heard(&text, printer)?,
+            What::Out(Said::Msg(text)) => {
+                if let Some(was_failure) = said(text, &mut output, printer)? {
+                    failed = was_failure;
+                }
+            }
+            What::Out(Said::Raw(text)) => output.event(&Event::Noise { raw: text.into() }, printer)?,
+            What::Err(text) => printer.note(format_args!("{DIM}{}{DIM:#}", plain(&text)))?,
+            What::In(_) | What::Meta(_) => {}
         }
     }
+    printer.end_line()?;
     Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-async fn say(session: &Session, what: Saying, output: &Output, printer: &mut Printer) -> anyhow::Result<()> {
-    match what {
-        Saying::Prompt(content) => {
-            if output.is_for_people() {
-                show_prompt(&content.text(), printer)?;
+/// Shows what the agent said; for the end of a turn it gives whether the turn failed.
+fn said(text: String, output: &mut Output, printer: &mut Printer) -> io::Result<Option<bool>> {
+    let frame = match decode::<AgentFrame>(text.as_bytes()) {
+        Ok(frame) => frame,
+        Err(error) => {
+            output.event(&Event::Malformed { raw: text.into(), error: Box::new(error) }, printer)?;
+            return Ok(None);
+        }
+    };
+    match frame {
+        AgentFrame::Result(result) => {
+            let failure = result.failure();
+            output.event(
+                &Event::Frame { raw: text.clone().into(), frame: AgentFrame::Result(result.clone()) },
+                printer,
+            )?;
+            output.result(&result, text.as_bytes(), printer)?;
+            if let Some(failure) = &failure {
+                printer.warning(format_args!("the turn failed: {}", plain(failure)))?;
             }
-            // The turn is watched through the events of the session.
-            drop(session.send(Prompt::new(content)).await?);
+            Ok(Some(failure.is_some()))
         }
-        Saying::Request { subtype, fields } => {
-            let session = session.clone();
-            // The answer is on the tape, and may come late; nobody here needs it.
-            tokio::spawn(async move { session.request_raw(&subtype, fields).await });
+        AgentFrame::ControlRequest(request) => {
+            if let AgentRequest::CanUseTool(ask) = &request.request
+                && output.is_for_people()
+            {
+                let about = about(&ask.input.clone().into());
+                let tool = one_line(&ask.tool_name, 60);
+                printer.note(format_args!(
+                    "{WARN}?{WARN:#} May {BOLD}{tool}{BOLD:#} run? {}",
+                    one_line(&about, 90)
+                ))?;
+            }
+            Ok(None)
         }
+        // A live conversation does not show answers to its own requests either.
+        AgentFrame::ControlResponse(_) | AgentFrame::ControlCancelRequest(_) => Ok(None),
+        frame => output.event(&Event::Frame { raw: text.into(), frame }, printer).map(|()| None),
     }
-    Ok(())
 }
 
-fn show_prompt(text: &str, printer: &mut Printer) -> io::Result<()> {
-    printer.note(format_args!("{NAME}>{NAME:#} {BOLD}{}{BOLD:#}", plain(text)))
-}
-
-/// What the host said on its own, prompts and requests, and how many turns ended. Its answers are given by the program
-/// itself.
-fn lines_of_host(tape: &Tape) -> (VecDeque<Line>, usize) {
-    let mut lines = VecDeque::new();
-    let mut after = 0;
-    for entry in &tape.entries {
-        match &entry.what {
-            What::Out(Said::Msg(text)) => {
-                after += usize::from(matches!(decode(text.as_bytes()), Ok(AgentFrame::Result(_))));
-            }
-            What::In(Said::Msg(text)) => {
-                let what = match decode(text.as_bytes()) {
-                    Ok(HostFrame::User(user)) => Saying::Prompt(user.message.content),
-                    Ok(HostFrame::ControlRequest(request)) if request.request.tag() != "initialize" => {
-                        let subtype = request.request.tag().to_owned();
-                        let Ok(Value::Object(mut fields)) = serde_json::to_value(&request.request) else {
-                            continue;
-                        };
-                        fields.shift_remove("subtype");
-                        Saying::Request { subtype, fields }
-                    }
-                    _ => continue,
-                };
-                lines.push_back(Line { after, what });
-            }
-            _ => {}
+/// Shows what the host said: prompts, and how it decided.
+fn heard(text: &str, printer: &mut Printer) -> io::Result<()> {
+    match decode::<HostFrame>(text.as_bytes()) {
+        Ok(HostFrame::User(user)) => printer
+            .note(format_args!("{NAME}>{NAME:#} {BOLD}{}{BOLD:#}", plain(&user.message.content.text()))),
+        Ok(HostFrame::ControlRequest(request)) if request.request.tag() != "initialize" => {
+            printer.note(format_args!("{DIM}[{}]{DIM:#}", one_line(request.request.tag(), 60)))
         }
+        Ok(HostFrame::ControlResponse(_)) => {
+            let decision = serde_json::from_str::<serde_json::Value>(text).ok();
+            let behavior =
+                decision.as_ref().and_then(|reply| reply.pointer("/response/response/behavior")?.as_str());
+            match behavior {
+                Some(behavior) => printer.note(format_args!("  {DIM}{}{DIM:#}", one_line(behavior, 60))),
+                None => Ok(()),
+            }
+        }
+        _ => Ok(()),
     }
-    (lines, after)
 }
