@@ -66,6 +66,8 @@ record! {
         fire_reason as "fireReason": Opt<String>,
         /// The run it belongs to.
         run_id as "runId": Opt<String>,
+        /// What made the notification.
+        producer: Opt<String>,
     }
 
     /// An observing agent.

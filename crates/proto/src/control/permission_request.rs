@@ -22,6 +22,14 @@ record! {
         decision_reason: Opt<String>,
         /// Why it asks.
         decision_reason_type: Opt<DecisionReasonType>,
+        /// Where the rule stands that made the CLI ask.
+        decision_reason_rule_source: Opt<String>,
+        /// The event of the hook that made the CLI ask.
+        decision_reason_hook_event: Opt<String>,
+        /// Where that hook is registered.
+        decision_reason_hook_source: Opt<String>,
+        /// Set when the policy of an MCP server insists on asking.
+        server_policy_ask_only: Opt<bool>,
         /// False when a safety check wants a person.
         classifier_approvable: Opt<bool>,
         /// Whether to offer no lasting choice.
