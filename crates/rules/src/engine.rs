@@ -182,7 +182,10 @@ impl Engine {
             rule: found.rule.and_then(|rule| self.rule_ref(rule)),
         };
         let mut parts = Vec::new();
-        if let Some(Ok(plain)) = shell.map(|shell| &shell.plain) {
+        // A command of more parts than anybody lists is explained by the part that decided.
+        if let Some(Ok(plain)) = shell.map(|shell| &shell.plain)
+            && plain.len() <= MOST_PARTS
+        {
             parts = explain::parts(&judge(plain, &self.context, &self.index), &self.index);
             for part in &mut parts {
                 let alone = Shell::read(&part.command);
@@ -272,6 +275,9 @@ impl Engine {
         }
     }
 }
+
+/// Parts of a restricted command that are looked at one by one.
+const MOST_PARTS: usize = 64;
 
 /// A decision without particulars.
 pub(crate) fn simple(behavior: Behavior, step: Step, reason: &str) -> Decision {

@@ -33,6 +33,8 @@ impl Glob {
         let mut tokens = Vec::new();
         let mut is_glob = false;
         let mut rest = text;
+        // Once a `[` has no `]` after it, none that follows has.
+        let mut may_close = true;
         while let Some(c) = rest.chars().next() {
             rest = &rest[c.len_utf8()..];
             match c {
@@ -51,13 +53,17 @@ impl Glob {
                     is_glob = true;
                     tokens.push(Token::AnyChar);
                 }
+                '[' if !may_close => tokens.push(Token::Char('[')),
                 '[' => match parse_class(rest) {
                     Some((class, after)) => {
                         is_glob = true;
                         tokens.push(class);
                         rest = after;
                     }
-                    None => tokens.push(Token::Char('[')),
+                    None => {
+                        may_close = false;
+                        tokens.push(Token::Char('['));
+                    }
                 },
                 c => tokens.push(Token::Char(c)),
             }

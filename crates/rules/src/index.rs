@@ -29,6 +29,8 @@ pub(crate) struct BehaviorIndex {
     contents: HashMap<String, Vec<(String, RuleId)>>,
     exact: HashMap<String, RuleId>,
     prefixes: HashMap<String, RuleId>,
+    /// Length of the longest prefix, so that a monstrous command is not looked up word by word to its end.
+    longest_prefix: usize,
     wild: Vec<(Wild, RuleId)>,
     read: Vec<(PathPattern, RuleId)>,
     edit: Vec<(PathPattern, RuleId)>,
@@ -86,6 +88,7 @@ impl BehaviorIndex {
                     self.exact.entry(text).or_insert(id);
                 }
                 BashPattern::Prefix(text) => {
+                    self.longest_prefix = self.longest_prefix.max(text.len());
                     self.prefixes.entry(text).or_insert(id);
                 }
                 BashPattern::Wild(wild) => self.wild.push((wild, id)),
@@ -123,7 +126,7 @@ impl BehaviorIndex {
         let mut best: Option<RuleId> = None;
         let ends = text.match_indices(' ').map(|(at, _)| at).chain([text.len()]);
         if !self.prefixes.is_empty() {
-            for end in ends {
+            for end in ends.take_while(|end| *end <= self.longest_prefix) {
                 best = earlier(best, self.prefixes.get(&text[..end]).copied());
             }
         }

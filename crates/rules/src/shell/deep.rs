@@ -55,11 +55,26 @@ pub(crate) struct DeepReading {
     pub(crate) unseen: Option<Unseen>,
     /// Directories that `cd` may have moved to, as written.
     pub(crate) directories: Vec<String>,
+    /// Words looked at so far.
+    words: usize,
+}
+
+impl DeepReading {
+    /// Whether enough has been looked at; what is left is then unseen.
+    fn is_exhausted(&mut self) -> bool {
+        let exhausted = self.words > MOST_WORDS;
+        if exhausted {
+            self.unseen = Some(Unseen::Depth);
+        }
+        exhausted
+    }
 }
 
 const DEEPEST: usize = 4;
-/// A command line with more commands than this is not looked through any further.
-const MOST_COMMANDS: usize = 2_000;
+const LONGEST_VALUE: usize = 1_024;
+/// A command line that comes to more words than this, wrappers counted anew for what they run, is not looked through
+/// any further: `find -exec find -exec …` would otherwise take for ever.
+const MOST_WORDS: usize = 20_000;
 
 /// Reads a command line generously, given its tree.
 pub(crate) fn read(command: &str, reading: &tree::TreeReading) -> DeepReading {
@@ -92,8 +107,9 @@ fn collect(
         match found {
             Found::Assignment(name, value) => {
                 let value = expand(value, variables);
-                // Only what is fully known may stand for the variable later.
-                if value.iter().any(|word| word.dynamic) {
+                // Only what is fully known may stand for the variable later, and `x=$x$x` may not grow for ever.
+                let length: usize = value.iter().map(|word| word.text.len()).sum();
+                if value.iter().any(|word| word.dynamic) || length > LONGEST_VALUE {
                     variables.remove(name);
                 } else {
                     let value: Vec<&str> = value.iter().map(|word| word.text.as_str()).collect();
@@ -112,8 +128,7 @@ fn collect(
                 reads_script |= add(words, route, depth, variables, deep);
             }
         }
-        if deep.commands.len() > MOST_COMMANDS {
-            deep.unseen = Some(Unseen::Depth);
+        if deep.is_exhausted() {
             return;
         }
     }
@@ -151,6 +166,10 @@ fn add(
         }
         rest = &rest[known..];
         let Some(first) = rest.first() else { break };
+        deep.words += rest.len();
+        if deep.is_exhausted() {
+            break;
+        }
         deep.commands.push(DeepCommand { words: rest.to_vec(), route });
         reads_script |= look_inside(first, rest, route, depth, variables, deep);
         match wrappers::peel(rest) {
@@ -287,12 +306,16 @@ fn add_nested_words(
 ) {
     if depth >= DEEPEST {
         deep.unseen.get_or_insert(Unseen::Depth);
-    } else {
+    } else if !deep.is_exhausted() {
         add(words.to_vec(), route, depth + 1, variables, deep);
     }
 }
 
 fn nested(text: &str, route: Route, depth: usize, variables: &mut Variables, deep: &mut DeepReading) {
+    deep.words += 1 + text.len() / 8;
+    if deep.is_exhausted() {
+        return;
+    }
     if depth >= DEEPEST {
         deep.unseen.get_or_insert(Unseen::Depth);
         return;
@@ -300,7 +323,7 @@ fn nested(text: &str, route: Route, depth: usize, variables: &mut Variables, dee
     let reading = tree::read(text);
     let unseen = deep.unseen;
     collect(&reading, route, depth + 1, variables, deep);
-    if reading.has_error && depth > 0 {
+    if reading.has_error && depth > 0 && !deep.is_exhausted() {
         // Text that only might be a script need not parse.
         deep.unseen = unseen;
     }

@@ -15,7 +15,8 @@ const MOST_WORDS: usize = 64;
 pub(crate) fn expand(raw: &str, variables: &Variables) -> Vec<Word> {
     let mut words = Vec::new();
     for text in braces(raw) {
-        let mut decoder = Decoder { variables, words: Vec::new(), word: Word::default(), open: false };
+        let mut decoder =
+            Decoder { variables, words: Vec::new(), word: Word::default(), open: false, depth: 0 };
         decoder.decode(&text);
         decoder.finish();
         words.append(&mut decoder.words);
@@ -36,7 +37,12 @@ struct Decoder<'a> {
     word: Word,
     /// The current word exists even if it is empty.
     open: bool,
+    /// How many defaults of `${x:-…}` enclose the text at hand.
+    depth: usize,
 }
+
+/// Defaults nested more deeply are not known.
+const DEEPEST: usize = 8;
 
 impl Decoder<'_> {
     fn finish(&mut self) {
@@ -177,11 +183,13 @@ impl Decoder<'_> {
         }
         let default = [":-", ":=", ":+", "-", "=", "+"].iter().find_map(|op| operation.strip_prefix(op));
         match default {
-            Some(default) => {
+            Some(default) if self.depth < DEEPEST => {
                 self.word.dynamic = true;
+                self.depth += 1;
                 self.decode(default);
+                self.depth -= 1;
             }
-            None => self.word.dynamic = true,
+            _ => self.word.dynamic = true,
         }
     }
 

@@ -13,6 +13,17 @@ use self::{
     tree::Found,
 };
 
+/// Longer commands are not judged: nobody reads them, and the grammar takes long over rubbish.
+const LONGEST: usize = 16 * 1024;
+
+/// The grammar's work grows with the square of these, so a command with more of them is not judged either.
+const MOST_SEPARATORS: usize = 800;
+
+/// Whether a command is too much to be judged.
+fn is_too_long(command: &str) -> bool {
+    command.len() > LONGEST || command.bytes().filter(|b| b"|&;".contains(b)).count() > MOST_SEPARATORS
+}
+
 /// Both readings of a command line.
 #[derive(Clone, Debug)]
 pub(crate) struct Shell {

@@ -85,12 +85,9 @@ impl PlainCommand {
     }
 }
 
-/// Longer commands are not judged.
-const LONGEST: usize = 16 * 1024;
-
 /// Reads a command line strictly.
 pub(crate) fn read(command: &str) -> Result<Vec<PlainCommand>, Obstacle> {
-    if command.len() > LONGEST {
+    if super::is_too_long(command) {
         return Err(Obstacle::TooLong);
     }
     if command.chars().any(is_hidden) {

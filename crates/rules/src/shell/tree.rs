@@ -51,7 +51,9 @@ fn parse(text: &str) -> Option<Tree> {
 
 /// Reads a command line by the grammar.
 pub(crate) fn read(text: &str) -> TreeReading {
-    let Some(tree) = parse(text) else { return TreeReading { found: Vec::new(), has_error: true } };
+    let Some(tree) = (!super::is_too_long(text)).then(|| parse(text)).flatten() else {
+        return TreeReading { found: scan(text).map(Found::Command).collect(), has_error: true };
+    };
     let root = tree.root_node();
     let mut reading = TreeReading { found: Vec::new(), has_error: root.has_error() };
     if reading.has_error {

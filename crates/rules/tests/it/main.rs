@@ -4,6 +4,7 @@
 mod bypass;
 mod decisions;
 mod differential;
+mod hostile_sizes;
 mod lint;
 mod observed;
 mod properties;
