@@ -1,6 +1,7 @@
 //! The control plane: requests both ways, replies and withdrawals.
 
 mod agent;
+mod context;
 mod envelope;
 mod file;
 mod initialize;
@@ -14,6 +15,7 @@ mod task;
 mod usage;
 
 pub use agent::*;
+pub use context::*;
 pub use envelope::*;
 pub use file::*;
 pub use initialize::*;

@@ -3,6 +3,7 @@
 #![expect(clippy::expect_used, reason = "a test that cannot read its fixtures should fail")]
 
 mod accept;
+mod hostile;
 mod reference;
 mod tapes;
 mod unions;
