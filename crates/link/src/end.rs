@@ -2,17 +2,16 @@ use std::fmt::Debug;
 
 use pilothouse_proto::{
     AgentFrame, AgentRequest, ControlCancelRequest, ControlRequest, ControlResponse, HostFrame, HostRequest,
-    Opt, Reply, RequestId,
+    Opt, Reply, RequestId, Wire,
 };
 use serde::Serialize;
-use serde::de::DeserializeOwned;
 
 use crate::tape::Direction;
 
 /// One of the two ends of a connection. Implemented by [`Host`] and [`Agent`] only.
 pub trait End: sealed::Sealed + Sized + Send + Sync + 'static {
     /// What this end reads.
-    type In: DeserializeOwned + Debug + Send + 'static;
+    type In: Wire + Debug + Send + 'static;
     /// What this end writes.
     type Out: Serialize + Debug + Send;
     /// What this end is asked.

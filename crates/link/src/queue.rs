@@ -12,7 +12,7 @@ use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
 use futures_core::Stream;
-use serde::de::DeserializeOwned;
+use pilothouse_proto::Wire;
 
 use crate::event::Event;
 use crate::reading;
@@ -106,7 +106,7 @@ impl<F> Shared<F> {
     }
 }
 
-impl<F: DeserializeOwned> Events<F> {
+impl<F: Wire> Events<F> {
     /// The next event; `None` when the connection has ended and all was delivered.
     pub async fn next(&mut self) -> Option<Event<F>> {
         std::future::poll_fn(|cx| self.poll_event(cx)).await
@@ -159,7 +159,7 @@ impl<F: DeserializeOwned> Events<F> {
     }
 }
 
-impl<F: DeserializeOwned> Stream for Events<F> {
+impl<F: Wire> Stream for Events<F> {
     type Item = Event<F>;
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Event<F>>> {
@@ -232,7 +232,7 @@ impl<F> Drop for EventSender<F> {
     }
 }
 
-fn typed<F: DeserializeOwned>(queued: Queued<F>) -> Event<F> {
+fn typed<F: Wire>(queued: Queued<F>) -> Event<F> {
     match queued {
         Queued::Line(raw) => reading::event(raw),
         Queued::Event(event) => *event,

@@ -1,13 +1,12 @@
 //! From a line to an event.
 
 use bytes::Bytes;
-use pilothouse_proto::{DecodeError, DecodeErrorKind, decode};
-use serde::de::DeserializeOwned;
+use pilothouse_proto::{DecodeError, DecodeErrorKind, Wire, decode};
 
 use crate::event::Event;
 
 /// Reads a line. Broken UTF-8 inside it costs the broken characters, not the message.
-pub(crate) fn read<F: DeserializeOwned>(line: &[u8]) -> Result<F, DecodeError> {
+pub(crate) fn read<F: Wire>(line: &[u8]) -> Result<F, DecodeError> {
     match decode(line) {
         Err(error) if error.kind == DecodeErrorKind::NotUtf8 => {
             decode(String::from_utf8_lossy(line).as_bytes())
@@ -17,7 +16,7 @@ pub(crate) fn read<F: DeserializeOwned>(line: &[u8]) -> Result<F, DecodeError> {
 }
 
 /// What a line that is neither request nor reply comes to.
-pub(crate) fn event<F: DeserializeOwned>(raw: Bytes) -> Event<F> {
+pub(crate) fn event<F: Wire>(raw: Bytes) -> Event<F> {
     match read(&raw) {
         Ok(frame) => Event::Frame { raw, frame },
         Err(error) => odd(raw, error),

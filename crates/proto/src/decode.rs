@@ -1,9 +1,9 @@
-use serde::de::{DeserializeOwned, IgnoredAny};
+use serde::de::IgnoredAny;
 use serde_json::error::Category;
 
 use crate::path::{About, path_at};
 use crate::surrogate::patch_lone_surrogates;
-use crate::wire::{Reading, bare_message};
+use crate::wire::{Reading, Wire, bare_message};
 use crate::{DecodeError, DecodeErrorKind};
 
 /// Reads one line as a frame, or any other wire type.
@@ -21,7 +21,7 @@ use crate::{DecodeError, DecodeErrorKind};
 /// assert_eq!((error.path.as_str(), error.column), ("event", 32));
 /// # Ok::<(), pilothouse_proto::DecodeError>(())
 /// ```
-pub fn decode<T: DeserializeOwned>(line: &[u8]) -> Result<T, DecodeError> {
+pub fn decode<T: Wire>(line: &[u8]) -> Result<T, DecodeError> {
     let text = std::str::from_utf8(line).map_err(|error| DecodeError {
         kind: DecodeErrorKind::NotUtf8,
         path: String::new(),
@@ -29,19 +29,19 @@ pub fn decode<T: DeserializeOwned>(line: &[u8]) -> Result<T, DecodeError> {
         message: "the bytes here are no UTF-8".to_owned(),
     })?;
     let _reading = Reading::text(text);
-    match serde_json::from_str(text) {
+    match T::from_text(text) {
         Ok(value) => Ok(value),
         Err(error) => decode_again(text, &error),
     }
 }
 
 #[cold]
-fn decode_again<T: DeserializeOwned>(text: &str, error: &serde_json::Error) -> Result<T, DecodeError> {
+fn decode_again<T: Wire>(text: &str, error: &serde_json::Error) -> Result<T, DecodeError> {
     if error.classify() == Category::Syntax
         && let Some(patched) = patch_lone_surrogates(text)
     {
         let _reading = Reading::text(&patched);
-        return serde_json::from_str(&patched).map_err(|error| explain(&patched, &error));
+        return T::from_text(&patched).map_err(|error| explain(&patched, &error));
     }
     Err(explain(text, error))
 }

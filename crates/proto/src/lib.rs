@@ -50,4 +50,4 @@ pub use permission::*;
 pub use schema::schema;
 pub use session::*;
 pub use system::System;
-pub use wire::{AgentId, Extra, Opt, Raw, RequestId, SessionId, TaskId, ToolUseId, Unknown, Uuid};
+pub use wire::{AgentId, Extra, Opt, Raw, RequestId, SessionId, TaskId, ToolUseId, Unknown, Uuid, Wire};

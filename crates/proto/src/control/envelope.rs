@@ -1,7 +1,7 @@
 use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde::de::{DeserializeOwned, Error, MapAccess};
+use serde::de::{Error, MapAccess};
 use serde::ser::SerializeMap;
 use serde_json::Value;
 
@@ -235,7 +235,7 @@ impl<T: serde::Serialize + ?Sized> serde::Serialize for SuccessBody<'_, T> {
 
 impl SuccessReply {
     /// The payload as its type; a missing one reads like `{}`.
-    pub fn payload<T: DeserializeOwned>(&self) -> Result<T, DecodeError> {
+    pub fn payload<T: crate::wire::Wire>(&self) -> Result<T, DecodeError> {
         match &self.response {
             Opt::Some(raw) if raw.get() != "null" => raw.decode(),
             _ => crate::decode(b"{}"),

@@ -1,22 +1,19 @@
-use serde::Serialize;
-use serde::de::DeserializeOwned;
-
 use serde_json::Value;
 
 use super::*;
 use crate::DecodeError;
 use crate::hook::HookOutput;
 use crate::permission::PermissionResult;
-use crate::wire::{Raw, record, union};
+use crate::wire::{Raw, Wire, record, union};
 
 /// A control request, bound to the type of its reply.
 pub trait Request: Into<Self::Any> {
     /// The request's `subtype` on the wire.
     const SUBTYPE: &'static str;
     /// The union of all requests in this direction: [`HostRequest`] or [`AgentRequest`].
-    type Any: Serialize;
+    type Any: Wire;
     /// What a success reply holds.
-    type Response: DeserializeOwned + Serialize;
+    type Response: Wire;
 }
 
 /// Declares the union of requests in one direction, and for each its reply.
@@ -178,6 +175,6 @@ record! {
 }
 
 /// Through text, so that no type is compiled for a second serializer.
-fn write_again(reply: &impl Serialize) -> Result<Value, DecodeError> {
+fn write_again(reply: &impl Wire) -> Result<Value, DecodeError> {
     crate::decode(&serde_json::to_vec(reply).unwrap_or_default())
 }

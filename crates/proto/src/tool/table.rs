@@ -1,4 +1,3 @@
-use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::*;
@@ -65,7 +64,7 @@ macro_rules! tools {
 }
 
 /// Through text rather than from the `Value`, so that errors have a path and the code is not compiled a second time.
-fn read<T: DeserializeOwned>(value: &Value) -> Result<Box<T>, DecodeError> {
+fn read<T: crate::wire::Wire>(value: &Value) -> Result<Box<T>, DecodeError> {
     crate::decode(value.to_string().as_bytes()).map(Box::new)
 }
 

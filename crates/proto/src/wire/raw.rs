@@ -1,7 +1,6 @@
 use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -29,7 +28,7 @@ impl Raw {
     }
 
     /// Reads the text as a `T`.
-    pub fn decode<T: DeserializeOwned>(&self) -> Result<T, DecodeError> {
+    pub fn decode<T: crate::wire::Wire>(&self) -> Result<T, DecodeError> {
         crate::decode(self.get().as_bytes())
     }
 }

@@ -124,7 +124,7 @@ macro_rules! record {
                 use $crate::wire::{ListedField as _, Slot};
                 let mut read = <Self as $crate::wire::Blank>::blank();
                 $( let mut $field = false; )*
-                while let Some($crate::wire::Key(key)) = map.next_key()? {
+                while let Some($crate::wire::Key(key)) = $crate::wire::next_key(&mut map)? {
                     match &*key {
                         $( $crate::wire::wire_name!($field $(, $wire)?) $(| $alias)* => {
                             Slot(&mut read.$field).read(&mut map)?;
@@ -146,12 +146,12 @@ macro_rules! record {
                 use $crate::wire::ProbedField as _;
                 $(
                     if !$crate::wire::Probe(&self.$field).is_absent() {
-                        map.serialize_entry($crate::wire::wire_name!($field $(, $wire)?), &self.$field)?;
+                        $crate::wire::put(map, $crate::wire::wire_name!($field $(, $wire)?), &self.$field)?;
                     }
                 )*
                 if !$crate::wire::Probe(&self.extra).is_absent() {
                     for (key, value) in self.extra.iter() {
-                        map.serialize_entry(key, value)?;
+                        $crate::wire::put(map, key, value)?;
                     }
                 }
                 Ok(())
@@ -202,6 +202,12 @@ macro_rules! record {
                 let mut map = serializer.serialize_map(None)?;
                 $crate::wire::Fields::put_fields(self, &mut map)?;
                 map.end()
+            }
+        }
+
+        impl $crate::wire::Wire for $Name {
+            fn from_text(text: &str) -> Result<Self, ::serde_json::Error> {
+                ::serde_json::from_str(text)
             }
         }
 

@@ -138,7 +138,7 @@ macro_rules! union {
         impl $crate::wire::Fields for $Name {
             #[inline]
             fn from_map<'de, A: ::serde::de::MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
-                match map.next_key::<$crate::wire::Key<'de>>()? {
+                match $crate::wire::next_key(&mut map)? {
                     Some(key) if key.0 == $tag => {
                         let tag = map.next_value::<$crate::wire::Key<'de>>()?;
                         let mut read = <Self as $crate::wire::Tagged>::from_tagged_map(&tag.0, map)?;
@@ -155,7 +155,7 @@ macro_rules! union {
                 $( if let Self::$Bare(body) = self {
                     return $crate::wire::Fields::put_fields(body, map);
                 } )?
-                map.serialize_entry($tag, self.tag())?;
+                $crate::wire::put(map, $tag, self.tag())?;
                 match self {
                     $( Self::$Variant(body) => $crate::wire::Fields::put_fields(body, map), )*
                     $( Self::$Bare(body) => $crate::wire::Fields::put_fields(body, map), )?
