@@ -1,8 +1,6 @@
 //! Hostile input: recorded frames, cut and garbled. Nothing panics, and what is understood is written the same twice.
 
-use pilothouse_proto::{AgentFrame, Head, HostFrame, decode};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+use pilothouse_proto::{AgentFrame, Head, HostFrame, Wire, decode};
 use serde_json::Value;
 
 /// One short frame of each kind, from one long tape and one with hooks.
@@ -23,7 +21,7 @@ fn samples() -> Vec<String> {
     found
 }
 
-fn read_and_write_twice<F: DeserializeOwned + Serialize>(line: &[u8]) {
+fn read_and_write_twice<F: Wire>(line: &[u8]) {
     let Ok(frame) = decode::<F>(line) else { return };
     let written = serde_json::to_vec(&frame).expect("what was read can be written");
     let again: F = decode(&written).expect("what was written can be read");
