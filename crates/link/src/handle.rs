@@ -178,6 +178,26 @@ impl<E: End> Handle<E> {
         }
     }
 
+    /// Writes a frame or queues it, without waiting: for whoever must keep frames in the order of other work. A sender of
+    /// much should let [`Handle::room`] hold it back.
+    ///
+    /// # Errors
+    /// See [`SendError`]; why the connection ended is not looked for.
+    pub fn send_now(&self, frame: &E::Out) -> Result<(), SendError> {
+        self.shared.writer.send_now(frame).map_err(|error| match error {
+            WriteError::Encode(error) => SendError::Encode(Arc::new(error)),
+            WriteError::Closed(failure) => match self.try_ended() {
+                Some(cause) => SendError::Ended(cause),
+                None => SendError::InputClosed(failure.unwrap_or(io::ErrorKind::BrokenPipe)),
+            },
+        })
+    }
+
+    /// Waits while the other end is far behind with reading.
+    pub async fn room(&self) {
+        self.shared.writer.room().await;
+    }
+
     /// Sends a line of JSON text as it is.
     ///
     /// # Errors

@@ -35,6 +35,8 @@ pub struct Inbound<E: End> {
     pub request: E::Asked,
     /// The line it came on; empty when it was repeated inside a reply.
     pub raw: Bytes,
+    /// How many events had arrived before it: requests and events come by different ways, and this tells their order.
+    pub after: u64,
     /// Fires when the other end withdraws the request, or the connection ends.
     pub token: CancellationToken,
     /// Answers it.

@@ -85,11 +85,16 @@ impl Writer {
     /// Writes a line that is already JSON text, newline included.
     pub(crate) async fn send_line(&self, line: Vec<u8>) -> Result<(), WriteError> {
         let _turn = self.turnstile.lock().await;
+        self.room().await;
+        self.put(line)
+    }
+
+    /// Waits until the other end has taken most of what was sent before.
+    pub(crate) async fn room(&self) {
         if *self.queued.borrow() > FULL_AT {
             // The sender lives in this struct, so waiting cannot fail.
             let _ = self.queued.subscribe().wait_for(|queued| *queued <= FULL_AT).await;
         }
-        self.put(line)
     }
 
     /// No more lines are taken; the output is closed when the queue is empty.

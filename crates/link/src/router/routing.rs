@@ -29,6 +29,8 @@ pub(super) struct Routing<E: End> {
     open: HashSet<Open>,
     sweep_at: usize,
     batch: Vec<Queued<E::In>>,
+    /// How many events have left for the queue so far.
+    arrived: u64,
     events: EventSender<E::In>,
     serve: Box<dyn Serve<E>>,
     writer: Arc<Writer>,
@@ -48,6 +50,7 @@ impl<E: End> Routing<E> {
             open: HashSet::new(),
             sweep_at: SWEEP_AT,
             batch: Vec::new(),
+            arrived: 0,
             events,
             serve,
             writer,
@@ -156,6 +159,7 @@ impl<E: End> Routing<E> {
             id,
             request: request.request,
             raw,
+            after: self.arrived,
             token: ticket.token.clone(),
             responder: Responder::new(ticket, self.writer.clone()),
         };
@@ -203,6 +207,7 @@ impl<E: End> Routing<E> {
 
     fn flush(&mut self) {
         if !self.batch.is_empty() {
+            self.arrived += self.batch.len() as u64;
             self.events.push(std::mem::take(&mut self.batch));
         }
     }
