@@ -1,6 +1,6 @@
 //! The grammar's reading of a command line: every command in it, however deep, for deny rules.
 
-use std::cell::RefCell;
+use std::{borrow::Cow, cell::RefCell};
 
 use tree_sitter::{Node, Parser, Tree};
 
@@ -46,7 +46,54 @@ fn new_parser() -> Option<Parser> {
 }
 
 fn parse(text: &str) -> Option<Tree> {
-    PARSER.with_borrow_mut(|parser| parser.as_mut()?.parse(text, None))
+    let masked = masked(text);
+    PARSER.with_borrow_mut(|parser| parser.as_mut()?.parse(masked.as_ref(), None))
+}
+
+/// Stands for every byte of a character beyond ASCII when the grammar reads. A control character is to the grammar
+/// what those characters are: part of a word, but neither letter, digit, blank nor operator.
+const MASK: char = '\u{1}';
+
+/// The text as the grammar may see it, byte for byte as long as the text itself so that its ranges hold for both.
+///
+/// The grammar's scanner is C and asks `isdigit` about whole code points where a brace range may stand. That is a
+/// table of some hundred entries: what lies beyond ASCII reads outside of it, and brings the process down.
+fn masked(text: &str) -> Cow<'_, str> {
+    if text.is_ascii() {
+        return Cow::Borrowed(text);
+    }
+    let mask = |c: char| std::iter::repeat_n(if c.is_ascii() { c } else { MASK }, c.len_utf8());
+    Cow::Owned(text.chars().flat_map(mask).collect())
+}
+
+/// Whether some here-document ends at a word that the grammar does not see as written. Two such words may look
+/// alike to it, and then it takes a line of the text for its end, or commands for text.
+fn has_masked_delimiter(text: &str) -> bool {
+    if text.bytes().all(|b| b != MASK as u8 && b.is_ascii()) {
+        return false;
+    }
+    text.match_indices("<<").any(|(at, arrow)| {
+        let rest = text.get(at + arrow.len()..).unwrap_or("");
+        first_word(rest.trim_start_matches('-').trim_start()).any(|c| !c.is_ascii() || c == MASK)
+    })
+}
+
+/// The characters of the word at the start of a text, quotes and all.
+fn first_word(text: &str) -> impl Iterator<Item = char> + '_ {
+    let (mut quote, mut escaped) = (None, false);
+    text.chars().take_while(move |c| {
+        if escaped {
+            escaped = false;
+            return true;
+        }
+        match (quote, *c) {
+            (None | Some('"'), '\\') => escaped = true,
+            (None, '"' | '\'') => quote = Some(*c),
+            (Some(open), c) if open == c => quote = None,
+            _ => {}
+        }
+        quote.is_some() || !(c.is_ascii_whitespace() || "|&;<>()".contains(*c))
+    })
 }
 
 /// Reads a command line by the grammar.
@@ -55,7 +102,8 @@ pub(crate) fn read(text: &str) -> TreeReading {
         return TreeReading { found: scan(text).map(Found::Command).collect(), has_error: true };
     };
     let root = tree.root_node();
-    let mut reading = TreeReading { found: Vec::new(), has_error: root.has_error() };
+    let mut reading =
+        TreeReading { found: Vec::new(), has_error: root.has_error() || has_masked_delimiter(text) };
     if reading.has_error {
         reading.found.extend(scan(text).map(Found::Command));
     }
@@ -143,3 +191,7 @@ fn redirect(node: Node<'_>, text: &str, found: &mut Vec<Found>) {
 fn slice<'t>(node: Node<'_>, text: &'t str) -> &'t str {
     text.get(node.byte_range()).unwrap_or("")
 }
+
+#[cfg(test)]
+#[path = "tree_tests.rs"]
+mod tests;
