@@ -22,6 +22,10 @@ pub trait End: sealed::Sealed + Sized + Send + Sync + 'static {
     /// Where on a tape stands what this end reads. Tapes are told from the CLI's side, whoever records them.
     const READS: Direction;
 
+    /// Whether this end still speaks when the other one has said all: an agent finishes its work after the end of its
+    /// input, a host has nobody left to speak to.
+    const OUTLIVES_INPUT: bool;
+
     /// Tells the control plane from messages.
     #[doc(hidden)]
     fn sort(frame: Self::In) -> Sorted<Self>;
@@ -83,6 +87,7 @@ impl End for Host {
     type Asks = HostRequest;
 
     const READS: Direction = Direction::Out;
+    const OUTLIVES_INPUT: bool = false;
 
     fn sort(frame: AgentFrame) -> Sorted<Self> {
         match frame {
@@ -137,6 +142,7 @@ impl End for Agent {
     type Asks = AgentRequest;
 
     const READS: Direction = Direction::In;
+    const OUTLIVES_INPUT: bool = true;
 
     fn sort(frame: HostFrame) -> Sorted<Self> {
         match frame {

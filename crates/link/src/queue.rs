@@ -220,8 +220,9 @@ impl<F> EventSender<F> {
     }
 }
 
-impl<F> Drop for EventSender<F> {
-    fn drop(&mut self) {
+impl<F> EventSender<F> {
+    /// No more events will come.
+    pub(crate) fn close(&self) {
         let mut state = self.shared.lock();
         state.sender_gone = true;
         let consumer = state.consumer.take();
@@ -229,6 +230,12 @@ impl<F> Drop for EventSender<F> {
         if let Some(consumer) = consumer {
             consumer.wake();
         }
+    }
+}
+
+impl<F> Drop for EventSender<F> {
+    fn drop(&mut self) {
+        self.close();
     }
 }
 

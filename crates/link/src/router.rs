@@ -11,6 +11,7 @@ use std::sync::Arc;
 use pilothouse_proc::Ladder;
 use pilothouse_proto::{ControlResponse, RequestId};
 use tokio::sync::{mpsc, oneshot, watch};
+use tokio::task::JoinHandle;
 
 use crate::connect::Connect;
 use crate::end::End;
@@ -66,8 +67,8 @@ pub(crate) fn start<E: End>(connect: Connect<E>, transport: Transport) -> (Handl
         ended: ended_in,
         closed: closed_in,
     };
-    tokio::spawn(writer.drain());
-    tokio::spawn(router.run());
+    let drained = tokio::spawn(writer.drain());
+    tokio::spawn(router.run(drained));
     (handle, events)
 }
 
@@ -83,7 +84,7 @@ struct Router<E: End> {
 }
 
 impl<E: End> Router<E> {
-    async fn run(mut self) {
+    async fn run(mut self, drained: JoinHandle<()>) {
         let kind = self.converse().await;
         let kind = if self.closing { EndKind::Closed } else { kind };
         let exit = self.wakes.exit();
@@ -96,6 +97,13 @@ impl<E: End> Router<E> {
         tracing::debug!(%cause, "connection ended");
         // The cause first: whoever is woken by what follows looks for it.
         self.ended.send_replace(Some(cause.clone()));
+        if E::OUTLIVES_INPUT {
+            self.routing.input_over();
+            self.speak_on().await;
+            self.routing.end_input();
+            // Whoever does not read what is left has had as long as a child gets to end.
+            let _ = tokio::time::timeout(self.ladder.after_end_of_input, drained).await;
+        }
         self.routing.end();
         drop(self.routing);
         let report = self.wakes.into_report(self.ladder).await;
@@ -106,6 +114,9 @@ impl<E: End> Router<E> {
     /// Handles one thing after the other until the connection is at its end.
     async fn converse(&mut self) -> EndKind {
         loop {
+            if E::OUTLIVES_INPUT && self.closing {
+                return EndKind::Closed;
+            }
             match self.wakes.next(&mut self.routing).await {
                 Wake::Command(Command::Await { id, reply }) => self.routing.await_reply(id, reply),
                 Wake::Command(Command::Forget(id)) => self.routing.forget(&id),
@@ -118,6 +129,19 @@ impl<E: End> Router<E> {
                     self.routing.route(self.wakes.lines());
                     return kind;
                 }
+            }
+        }
+    }
+
+    /// After the end of the input: frames and answers still leave, until this end is done as well.
+    async fn speak_on(&mut self) {
+        while !self.closing {
+            match self.wakes.next_command().await {
+                // Dropping the waiter tells it that no reply can come.
+                Some(Command::Await { .. } | Command::Forget(_)) => {}
+                Some(Command::EndInput) => self.routing.end_input(),
+                Some(Command::Close(ladder)) => self.close(ladder),
+                None => self.close(self.ladder),
             }
         }
     }

@@ -98,6 +98,12 @@ impl<E: End> Routing<E> {
         self.flush();
     }
 
+    /// Nothing more will be read: no reply can come, but the other end's requests can still be answered.
+    pub(super) fn input_over(&mut self) {
+        self.waiting.clear();
+        self.events.close();
+    }
+
     /// The connection is over: nobody gets an answer any more, and handlers are told.
     pub(super) fn end(&mut self) {
         self.waiting.clear();

@@ -110,6 +110,11 @@ impl Wakes {
         std::future::poll_fn(|cx| self.poll_next(cx, routing)).await
     }
 
+    /// The next command; none when the last handle is gone.
+    pub(super) async fn next_command(&mut self) -> Option<Command> {
+        self.inbox.recv().await
+    }
+
     pub(super) fn lines(&mut self) -> &mut Vec<Item> {
         &mut self.items
     }

@@ -1,8 +1,8 @@
 use std::time::Duration;
 
-use pilothouse_link::{Agent, Connect, Event, Host, Inbound};
+use pilothouse_link::{Agent, Connect, Event, Host, Inbound, RequestError, Transport};
 use pilothouse_proto::control::{Ack, Interrupt};
-use pilothouse_proto::{AgentFrame, HostFrame};
+use pilothouse_proto::{AgentFrame, CanUseTool, HostFrame};
 use serde_json::json;
 
 use crate::peer::{Peer, within};
@@ -143,4 +143,18 @@ async fn a_peer_that_does_not_read_holds_up_senders_only() {
     assert!(within(agent.send_raw("{\"a\":\n1}")).await.is_err());
     within(agent.send_raw("{\"type\":\"as it is\"}")).await.unwrap();
     assert_eq!(peer.hear().await.unwrap()["type"], "as it is");
+}
+
+#[tokio::test]
+async fn an_agent_speaks_on_after_the_end_of_its_input() {
+    let (here, there) = Transport::memory();
+    let (host, mut said) = Connect::<Host>::new().over(here);
+    let (agent, mut heard) = Connect::<Agent>::new().request_timeout(None).over(there);
+    host.end_input();
+    assert!(heard.next().await.is_none());
+    agent.send_now(&AgentFrame::KeepAlive(Default::default())).unwrap();
+    let asked = agent.request(CanUseTool::default()).await;
+    assert!(matches!(asked, Err(RequestError::Send(_))), "{asked:?}");
+    agent.close().await;
+    assert!(matches!(said.next().await.unwrap().frame(), Some(AgentFrame::KeepAlive(_))));
 }
