@@ -2,9 +2,11 @@
 
 mod bench;
 mod command;
+mod conformance;
 mod dag;
 mod fuzz;
 mod invariants;
+mod namespace;
 mod real;
 mod schema;
 mod stages;
@@ -32,6 +34,8 @@ enum Task {
     Ci,
     /// Measure the SDK against the floors and, when asked, its peers
     Bench(bench::Options),
+    /// Play the recorded scenarios against our agent, or another CLI, and tell what it does differently
+    Conformance(conformance::Options),
     /// Check the crates' edges and invariants against ARCHITECTURE.md
     Dag,
     /// Fuzz every target, or the ones named
@@ -57,6 +61,7 @@ fn run(task: Task) -> Result<()> {
         Task::Test => suite::test(),
         Task::Ci => suite::ci(),
         Task::Bench(options) => bench::bench(&options),
+        Task::Conformance(options) => conformance::run(&options),
         Task::Dag => dag::check(),
         Task::Fuzz(options) => fuzz::run(&options),
         Task::Real(options) => real::run(&options),

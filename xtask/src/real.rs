@@ -1,31 +1,18 @@
 //! The real CLI: installed under `target/` from its npm package, and driven by the SDK's suite where no network is.
 
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
 
 use anyhow::{Result, bail};
 use clap::Args;
 
 use crate::command::{self, cargo, command, exists, output};
+use crate::namespace::Namespace;
 use crate::stages::{Skip, say};
-use crate::workspace::{in_ci, target};
+use crate::workspace::target;
 
 const PACKAGE: &str = "@anthropic-ai/claude-agent-sdk-linux-x64";
 const PACKAGE_VERSION: &str = "0.3.325";
 const CLI_VERSION: &str = "2.1.325";
-
-/// Variables that cargo and the tests need; nothing else reaches the suite, so nothing else can reach the CLI.
-const KEPT_VARIABLES: &[&str] = &[
-    "PATH",
-    "HOME",
-    "CARGO_HOME",
-    "RUSTUP_HOME",
-    "RUSTUP_TOOLCHAIN",
-    "CARGO_TARGET_DIR",
-    "TMPDIR",
-    "TERM",
-    "RUST_BACKTRACE",
-];
 
 /// What to do with the real CLI.
 #[derive(Args)]
@@ -53,7 +40,8 @@ pub(crate) fn suite() -> Result<()> {
     suite_with(&namespace, &cli, &[])
 }
 
-fn prepare() -> Result<(Namespace, PathBuf)> {
+/// A place without a network, and the CLI installed.
+pub(crate) fn prepare() -> Result<(Namespace, PathBuf)> {
     let namespace = Namespace::find()?;
     let cli = install()?;
     check_version(&namespace, &cli)?;
@@ -109,44 +97,4 @@ fn check_version(namespace: &Namespace, cli: &PathBuf) -> Result<()> {
     }
     say(&format!("real CLI {}", version.trim()));
     Ok(())
-}
-
-/// A way to start programs in a network namespace that has loopback and nothing else.
-struct Namespace {
-    unshare: &'static [&'static str],
-}
-
-impl Namespace {
-    /// As root directly, else through a user namespace where the kernel lets anyone make one.
-    fn find() -> Result<Namespace> {
-        if !exists("ip") && in_ci() {
-            command::run(command("apt-get").arg("update"))?;
-            command::run(command("apt-get").args(["install", "-y", "iproute2"]))?;
-        }
-        if !exists("unshare") || !exists("ip") {
-            return Err(Skip("`unshare` (util-linux) and `ip` (iproute2) are needed".into()).into());
-        }
-        let ways: [&[&str]; 2] = [&["--net"], &["--map-root-user", "--net"]];
-        for unshare in ways {
-            let namespace = Namespace { unshare };
-            let tried = namespace.enter("true").stderr(Stdio::null()).status();
-            if tried.is_ok_and(|status| status.success()) {
-                return Ok(namespace);
-            }
-        }
-        Err(Skip("a network namespace with loopback only needs root, or user namespaces".into()).into())
-    }
-
-    /// A command for `program` in there, with a clean environment.
-    fn enter(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
-        let mut entered = command("unshare");
-        entered.args(self.unshare).args(["sh", "-c", "ip link set lo up && exec \"$0\" \"$@\""]).arg(program);
-        entered.env_clear();
-        for name in KEPT_VARIABLES {
-            if let Some(value) = std::env::var_os(name) {
-                entered.env(name, value);
-            }
-        }
-        entered
-    }
 }

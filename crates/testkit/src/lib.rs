@@ -25,6 +25,7 @@ mod call;
 mod leaks;
 mod message;
 mod sandbox;
+mod script;
 mod turn;
 
 pub use api::Api;
@@ -32,4 +33,5 @@ pub use binary::binary;
 pub use call::{Call, CallKind};
 pub use leaks::{MarkedProcess, processes_marked};
 pub use sandbox::{MARKER_VARIABLE, Sandbox};
+pub use script::ScriptError;
 pub use turn::{Block, Turn};

@@ -97,6 +97,21 @@ impl Turn {
         self
     }
 
+    /// Gives an error this kind and message instead of those that go with its status.
+    #[must_use]
+    pub fn error_says(mut self, new_kind: Option<&str>, new_message: Option<&str>) -> Turn {
+        if let Answer::Error { kind, message, .. } = &mut self.answer {
+            if let Some(new) = new_kind {
+                new.clone_into(kind);
+                *message = format!("scripted {new}");
+            }
+            if let Some(new) = new_message {
+                new.clone_into(message);
+            }
+        }
+        self
+    }
+
     /// Never finishes: after the first block only pings follow, until the client goes away.
     #[must_use]
     pub fn hanging(self) -> Turn {
