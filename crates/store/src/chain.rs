@@ -17,9 +17,13 @@ pub(crate) enum Sidechains {
 ///
 /// Editing a prompt and going on makes a second branch, so a file is a tree: the branch of the latest message counts.
 pub(crate) fn conversation(entries: &[ChainEntry], sidechains: Sidechains) -> Vec<usize> {
+    Tree::new(entries).leaf(sidechains).map(|leaf| up_to(entries, leaf)).unwrap_or_default()
+}
+
+/// The conversation that ends with the entry at this position.
+pub(crate) fn up_to(entries: &[ChainEntry], end: usize) -> Vec<usize> {
     let tree = Tree::new(entries);
-    let Some(leaf) = tree.leaf(sidechains) else { return Vec::new() };
-    let mut chain = tree.up_from(leaf);
+    let mut chain = tree.up_from(end);
     chain.reverse();
     tree.with_parallel_calls(chain)
 }
@@ -123,7 +127,7 @@ fn answer_id(entry: &ChainEntry) -> Option<&str> {
     (entry.kind == ChainKind::Assistant).then_some(entry.message.as_ref()?.get("id")?.as_str()?)
 }
 
-fn is_tool_result(entry: &ChainEntry) -> bool {
+pub(crate) fn is_tool_result(entry: &ChainEntry) -> bool {
     let content = entry.message.as_ref().and_then(|message| message.get("content")).and_then(Value::as_array);
     entry.kind == ChainKind::User
         && content.is_some_and(|blocks| {

@@ -42,6 +42,19 @@ pub enum StoreError {
         /// The entry.
         entry: String,
     },
+    /// A session was to go on from an entry that it does not have.
+    #[error("No message found with message.uuid of: {0}")]
+    NoSuchEntry(String),
+    /// Going on from an earlier entry would leave out more than the one turn that was named.
+    #[error("resuming at {at} would discard entries not attributable to turn {turn}: {why}")]
+    DropsMore {
+        /// The entry to go on from.
+        at: String,
+        /// The prompt of the turn.
+        turn: String,
+        /// What else would go.
+        why: String,
+    },
     /// A fork would have no messages.
     #[error("session {0} has no messages to fork")]
     NothingToFork(SessionId),

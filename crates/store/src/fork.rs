@@ -13,6 +13,7 @@ use crate::error::{Problem, StoreError};
 use crate::id::{EntryId, SessionId};
 use crate::info::read_info;
 use crate::lines;
+use crate::new_entry::now;
 use crate::store::Store;
 
 /// How to fork.
@@ -183,10 +184,6 @@ fn text<'a>(entry: &'a Raw, member: &str) -> Option<&'a str> {
 
 fn is_progress(entry: &Raw) -> bool {
     text(entry, "type") == Some("progress")
-}
-
-fn now() -> String {
-    format!("{:.3}", jiff::Timestamp::now())
 }
 
 fn write_line(text: &mut Vec<u8>, entry: &impl serde::Serialize) -> Result<(), StoreError> {

@@ -10,6 +10,7 @@ use crate::error::{Problem, ProblemKind, StoreError};
 use crate::id::SessionId;
 use crate::message::{MessageOptions, SessionMessage, read_chain, visible};
 use crate::store::Store;
+use crate::transcript::is_agent_id;
 
 /// Deeper directories are not searched.
 const DEEPEST: usize = 8;
@@ -59,9 +60,7 @@ impl Store {
         project: Option<&Path>,
         options: &MessageOptions,
     ) -> Result<(Vec<SessionMessage>, Vec<Problem>), StoreError> {
-        if agent.is_empty()
-            || !agent.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))
-        {
+        if !is_agent_id(agent) {
             return Err(StoreError::BadAgentId(agent.to_owned()));
         }
         let (subagents, mut problems) = self.subagents(id, project)?;

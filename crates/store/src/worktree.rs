@@ -42,3 +42,15 @@ fn read_short(path: &Path) -> Option<String> {
     let is_short = fs::metadata(path).is_ok_and(|file| file.is_file() && file.len() < 16 * 1024);
     is_short.then(|| fs::read_to_string(path).ok())?.map(|text| text.trim().to_owned())
 }
+
+/// The branch that is checked out where `project` is; `None` outside of a repository or at a bare commit.
+pub(crate) fn current_branch(project: &Path) -> Option<String> {
+    let project = real_path(project);
+    let dot_git = project.ancestors().map(|dir| dir.join(".git")).find(|dot_git| dot_git.exists())?;
+    let git_dir = match dot_git.is_dir() {
+        true => dot_git,
+        false => dot_git.parent()?.join(read_short(&dot_git)?.strip_prefix("gitdir:")?.trim()),
+    };
+    let head = read_short(&git_dir.join("HEAD"))?;
+    head.strip_prefix("ref: refs/heads/").map(str::to_owned)
+}

@@ -1,10 +1,13 @@
 //! Transcripts on a real file system, written here as a CLI writes them.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod checkpoints;
 mod edits;
 mod hostile;
 mod listing;
 mod reading;
+mod resuming;
+mod writing;
 
 use std::fs;
 use std::path::{Path, PathBuf};

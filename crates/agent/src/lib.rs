@@ -1,0 +1,24 @@
+//! The CLI end of the stream-json protocol: an agent that a host drives.
+//!
+//! # How the parts meet
+//!
+//! - [`launch`]: the command line becomes a [`Launch`], or is refused in the words of the real CLI.
+//! - [`Session`] is what everything shares: identity, settings, permission rules, mode, workspace, the way out
+//!   ([`Output`]) and the connection to the host. It is passed as `Arc<Session>`; its locks are held for a moment and
+//!   never across an await.
+//! - A **tool call** ([`ToolCall`]) travels: the model names a tool; the gate says [`Verdict`]; an [`AgentTool`] runs it
+//!   to [`Ran`]; its result goes to the model and to the host. The tools of the `tools` crate are wrapped in
+//!   [`Builtin`]; tools that need the session, such as subagents, skills and MCP, implement [`AgentTool`] themselves.
+//! - [`Stamp`] gives ids and times, which scripts can pin.
+
+pub mod launch;
+mod output;
+mod session;
+mod stamp;
+mod tool;
+
+pub use launch::{Launch, PROTOCOL_VERSION};
+pub use output::Output;
+pub use session::Session;
+pub use stamp::Stamp;
+pub use tool::{AgentTool, Builtin, Caller, Ran, ToolCall, Verdict, Working};
