@@ -1,5 +1,6 @@
 //! Front matter fields as people write them, read leniently.
 
+use pilothouse_rules::split_rule_list;
 use serde_json::{Map, Value};
 
 /// Text on one line: strings with line breaks folded, numbers and booleans as written.
@@ -56,33 +57,9 @@ pub(crate) fn words(fields: &Map<String, Value>, name: &str) -> Vec<String> {
 pub(crate) fn rules(fields: &Map<String, Value>, name: &str) -> Option<Vec<String>> {
     match fields.get(name)? {
         Value::Array(elements) => {
-            Some(elements.iter().filter_map(Value::as_str).flat_map(split_rules).collect())
+            Some(elements.iter().filter_map(Value::as_str).flat_map(split_rule_list).collect())
         }
-        Value::String(text) => Some(split_rules(text)),
+        Value::String(text) => Some(split_rule_list(text)),
         _ => None,
     }
-}
-
-fn split_rules(text: &str) -> Vec<String> {
-    let mut rules = Vec::new();
-    let mut current = String::new();
-    let mut depth = 0_usize;
-    for c in text.chars() {
-        match c {
-            '(' => depth += 1,
-            ')' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        if depth == 0 && (c == ',' || c.is_whitespace()) {
-            if !current.is_empty() {
-                rules.push(std::mem::take(&mut current));
-            }
-        } else {
-            current.push(c);
-        }
-    }
-    if !current.is_empty() {
-        rules.push(current);
-    }
-    rules
 }

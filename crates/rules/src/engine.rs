@@ -11,7 +11,7 @@ use crate::{
     mode::{Classifier, Mode, Outage, Verdict},
     opinion::{Asked, Opinion, opinion},
     restrict::{Restriction, restriction},
-    shell::Shell,
+    shell::{self, Shell},
     tools::Kind,
     update::UpdateError,
 };
@@ -133,7 +133,12 @@ impl Engine {
                 block_count: if step == Step::Mode { BlockCount::Reset } else { BlockCount::Keep },
                 ..simple(Behavior::Allow, step, &reason)
             },
-            Opinion::Ask(asked) => self.by_mode(call, kind, asked),
+            Opinion::Ask(mut asked) => {
+                if let (Kind::Shell(command), Some(Err(_))) = (kind, shell.map(|shell| &shell.plain)) {
+                    asked.subcommands = self.parts_alone(call, command);
+                }
+                self.by_mode(call, kind, asked)
+            }
         }
     }
 
@@ -175,12 +180,6 @@ impl Engine {
         found: &Restriction,
         shell: Option<&Shell>,
     ) -> Vec<SubDecision> {
-        let restricted = |found: &Restriction, command: String| SubDecision {
-            command,
-            behavior: found.behavior,
-            reason: found.detail.clone(),
-            rule: found.rule.and_then(|rule| self.rule_ref(rule)),
-        };
         let mut parts = Vec::new();
         // A command of more parts than anybody lists is explained by the part that decided.
         if let Some(Ok(plain)) = shell.map(|shell| &shell.plain)
@@ -191,17 +190,47 @@ impl Engine {
                 let alone = Shell::read(&part.command);
                 let kind = Kind::Shell(&part.command);
                 if let Some(found) = restriction(call, &kind, Some(&alone), &self.context, &self.index) {
-                    *part = restricted(&found, std::mem::take(&mut part.command));
+                    *part = self.restricted_part(&found, std::mem::take(&mut part.command));
                 }
             }
+        } else if let Kind::Shell(command) = Kind::of(call, &self.context) {
+            parts = self.parts_alone(call, command);
         }
         // A part hidden in another is shown for itself.
         if let Some(hidden) = &found.subcommand
             && !parts.iter().any(|part| part.behavior == found.behavior)
         {
-            parts.push(restricted(found, hidden.clone()));
+            parts.push(self.restricted_part(found, hidden.clone()));
         }
         parts
+    }
+
+    fn restricted_part(&self, found: &Restriction, command: String) -> SubDecision {
+        let rule = found.rule.and_then(|rule| self.rule_ref(rule));
+        SubDecision { command, behavior: found.behavior, reason: found.detail.clone(), rule }
+    }
+
+    /// The parts of a compound that is not plain, each judged as if it stood alone. A command that is no compound
+    /// has none.
+    fn parts_alone(&self, call: &ToolCall, command: &str) -> Vec<SubDecision> {
+        let parts = shell::parts(command);
+        if !(2..=MOST_PARTS).contains(&parts.len()) {
+            return Vec::new();
+        }
+        let alone = |part: &str| {
+            let (kind, shell) = (Kind::Shell(part), Shell::read(part));
+            if let Some(found) = restriction(call, &kind, Some(&shell), &self.context, &self.index) {
+                return self.restricted_part(&found, part.to_owned());
+            }
+            let (behavior, reason, rule) =
+                match opinion(call, &kind, Some(&shell), &self.context, &self.index) {
+                    Opinion::Allow { reason, rule, .. } => (Behavior::Allow, reason, rule),
+                    Opinion::Ask(asked) => (Behavior::Ask, asked.reason, None),
+                };
+            let rule = rule.and_then(|rule| self.rule_ref(rule));
+            SubDecision { command: part.to_owned(), behavior, reason, rule }
+        };
+        parts.into_iter().map(alone).collect()
     }
 
     fn interaction(&self, call: &ToolCall) -> Decision {

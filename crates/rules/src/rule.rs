@@ -36,6 +36,22 @@ impl Rule {
         }
     }
 
+    /// Whether a text can be a rule at all. `Tool()` cannot: the agent CLI leaves it out of settings, and reading it
+    /// as all of the tool would allow far more than anyone meant.
+    ///
+    /// ```
+    /// use pilothouse_rules::Rule;
+    ///
+    /// assert!(Rule::can_be("Bash(git *)"));
+    /// assert!(!Rule::can_be("Bash()"));
+    /// ```
+    #[must_use]
+    pub fn can_be(text: &str) -> bool {
+        let text = text.trim();
+        let empty_content = text.strip_suffix(')').is_some_and(|rest| rest.trim_end().ends_with('('));
+        !text.is_empty() && !empty_content
+    }
+
     /// A rule of these parts; empty or `*` content means the whole tool.
     #[must_use]
     pub fn new(tool: &str, content: Option<&str>) -> Self {
@@ -98,7 +114,7 @@ impl From<&PermissionRuleValue> for Rule {
     }
 }
 
-/// Splits one `--allowedTools` value into rule texts: at commas and white space outside parentheses.
+/// Splits one `--allowedTools` or `allowed-tools` value into rule texts: at commas and white space outside parentheses.
 ///
 /// ```
 /// assert_eq!(pilothouse_rules::split_rule_list("Bash(git a, b) Write,Read"), ["Bash(git a, b)", "Write", "Read"]);
@@ -122,6 +138,7 @@ pub fn split_rule_list(list: &str) -> Vec<String> {
             current.push(c);
         }
     }
+    // Parentheses that nobody closed keep the blanks after them.
     let last = current.trim();
     if !last.is_empty() {
         rules.push(last.to_owned());

@@ -3,13 +3,13 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use pilothouse_rules::Behavior;
+use pilothouse_rules::{Behavior, Rule};
 
 use crate::document::Node;
 use crate::load::{Document, Origin, Settings};
 use crate::merge::Sourced;
 use crate::problem::{Problem, ProblemKind};
-use crate::{Layer, Trust, schema};
+use crate::{Layer, Trust};
 
 /// A rule as it was written.
 #[derive(Debug, Clone, PartialEq)]
@@ -111,7 +111,7 @@ pub(crate) fn collect(settings: &Settings) -> (Permissions, Vec<Problem>) {
         for behavior in Behavior::ALL {
             let needs_trust = if behavior == Behavior::Allow { untrusted } else { None };
             let before = permissions.rules.len();
-            let rules = strings(document, node, behavior.name()).filter(|(text, _)| schema::is_rule(text));
+            let rules = strings(document, node, behavior.name()).filter(|(text, _)| Rule::can_be(text));
             permissions.rules.extend(rules.map(|(text, origin)| RuleEntry {
                 text: text.to_owned(),
                 behavior,

@@ -1,5 +1,7 @@
 //! What the known keys must hold. Unknown keys are never looked at.
 
+use pilothouse_rules::Rule;
+
 use crate::document::{Node, NodeValue, Position};
 use crate::problem::ProblemKind;
 
@@ -55,8 +57,10 @@ fn check_permissions(permissions: &Node, findings: &mut Vec<Finding>) {
             let key = format!("{key}[{index}]");
             match element.as_str() {
                 None => findings.push(skipped(&key, "a string", element)),
-                Some(text) if list != "additionalDirectories" && !is_rule(text) => {
-                    findings.push(skipped(&key, "a rule such as `Tool` or `Tool(content)`", element));
+                Some(text) if list != "additionalDirectories" && !Rule::can_be(text) => {
+                    let expected = "a rule such as `Tool` or `Tool(content)`";
+                    findings
+                        .push((ProblemKind::Skipped { key, expected, found: "an empty one" }, element.at));
                 }
                 Some(_) => {}
             }
@@ -66,14 +70,6 @@ fn check_permissions(permissions: &Node, findings: &mut Vec<Finding>) {
     for key in ["disableBypassPermissionsMode", "disableAutoMode"] {
         word(permissions, key, &["disable"], "disable", findings);
     }
-}
-
-/// Whether a text can be a rule at all. `Tool()` is none: the agent CLI leaves it out, and reading it as all of the tool
-/// would allow far more than anyone meant.
-pub(crate) fn is_rule(text: &str) -> bool {
-    let text = text.trim();
-    let empty_content = text.strip_suffix(')').is_some_and(|rest| rest.trim_end().ends_with('('));
-    !text.is_empty() && !empty_content
 }
 
 fn check_hooks(hooks: &Node, findings: &mut Vec<Finding>) {

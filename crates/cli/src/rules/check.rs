@@ -9,7 +9,7 @@ use pilothouse_rules::{Behavior, Decision, Directory, Engine, Mode, RuleRef, Sou
 use serde_json::{Map, Value, json};
 
 use super::question::{Judged, SettingsArgs, clean};
-use super::{advice, misuse};
+use super::{advice, misuse, must_be_rules};
 use crate::printer::{BAD, BOLD, DIM, GOOD, NAME, Printer, WARN, one_line, plain};
 
 #[derive(Debug, Args)]
@@ -47,6 +47,7 @@ pub(crate) struct CheckArgs {
 
 pub(super) fn check(args: &CheckArgs, printer: &mut Printer) -> anyhow::Result<ExitCode> {
     let call = call(args)?;
+    must_be_rules([&args.allow, &args.deny, &args.ask].into_iter().flatten())?;
     let mut judged = args.settings.read(printer)?;
     add_for_this_question(args, &mut judged);
     if let Some(mode) = &args.mode {

@@ -8,7 +8,7 @@ use pilothouse_rules::{Behavior, Context, Entry, Rule, lint};
 use pilothouse_settings::{Change, Edited, Layer, Locations, update_file};
 use serde_json::Value;
 
-use super::misuse;
+use super::must_be_rules;
 use super::question::{Judged, SettingsArgs};
 use crate::printer::{BOLD, NAME, Printer, plain};
 
@@ -79,9 +79,7 @@ impl EditArgs {
 }
 
 pub(super) fn add(args: &EditArgs, printer: &mut Printer) -> anyhow::Result<ExitCode> {
-    if let Some(empty) = args.rules.iter().find(|rule| rule.trim().is_empty()) {
-        return Err(misuse(format!("`{empty}` is not a rule")));
-    }
+    must_be_rules(&args.rules)?;
     let locations = args.settings.locations()?;
     let key = ["permissions", args.behavior().name()];
     let edited = args.edit(&locations, |present| {

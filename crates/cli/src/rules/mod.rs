@@ -10,6 +10,7 @@ mod question;
 use std::process::ExitCode;
 
 use clap::Subcommand;
+use pilothouse_rules::Rule;
 
 use crate::printer::Printer;
 
@@ -83,4 +84,14 @@ impl std::error::Error for Misuse {}
 
 pub(crate) fn misuse(message: impl Into<String>) -> anyhow::Error {
     anyhow::Error::new(Misuse(message.into()))
+}
+
+/// Refuses what settings would leave out, so that nobody takes `Bash()` for a rule that does something.
+fn must_be_rules<'a>(texts: impl IntoIterator<Item = &'a String>) -> anyhow::Result<()> {
+    match texts.into_iter().find(|text| !Rule::can_be(text)) {
+        Some(text) => Err(misuse(format!(
+            "`{text}` is not a rule: write `Tool` for all of a tool, or `Tool(content)` for some of it"
+        ))),
+        None => Ok(()),
+    }
 }

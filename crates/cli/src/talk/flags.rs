@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use anyhow::{anyhow, bail};
 use clap::Args;
 use pilothouse::{Error, ExecutableError, Options, PermissionMode, SystemPrompt};
+use pilothouse_rules::split_rule_list;
 
 /// Flags of every command that starts an agent.
 #[derive(Debug, Default, Args)]
@@ -65,7 +66,7 @@ impl AgentFlags {
         });
         options = self.add_dir.iter().fold(options, Options::add_dir);
         options = self.mcp_config.iter().fold(options, Options::mcp_config_file);
-        let rules: Vec<String> = self.allowed_tools.iter().flat_map(|rules| split_rules(rules)).collect();
+        let rules: Vec<String> = self.allowed_tools.iter().flat_map(|rules| split_rule_list(rules)).collect();
         if !rules.is_empty() {
             options = options.allow_tools(rules);
         }
@@ -103,20 +104,6 @@ fn mode_of(name: &str) -> anyhow::Result<PermissionMode> {
     }
 }
 
-/// Splits at commas that are outside of parentheses: a rule may have commas in its own.
-fn split_rules(rules: &str) -> Vec<String> {
-    let mut depth = 0_usize;
-    let parts = rules.split(|c| {
-        match c {
-            '(' => depth += 1,
-            ')' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        c == ',' && depth == 0
-    });
-    parts.map(str::trim).filter(|rule| !rule.is_empty()).map(str::to_owned).collect()
-}
-
 /// Takes `--name value`, `--name=value` and `--name` as they come.
 fn passed_on(mut options: Options, words: &[String]) -> anyhow::Result<Options> {
     let mut words = words.iter().peekable();
@@ -133,22 +120,4 @@ fn passed_on(mut options: Options, words: &[String]) -> anyhow::Result<Options> 
         };
     }
     Ok(options)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rules_are_split_outside_of_parentheses() {
-        let cases: [(&str, &[&str]); 4] = [
-            ("Read", &["Read"]),
-            ("Read, Bash(git:*)", &["Read", "Bash(git:*)"]),
-            ("Bash(echo a,b),Edit", &["Bash(echo a,b)", "Edit"]),
-            (" , ", &[]),
-        ];
-        for (text, rules) in cases {
-            assert_eq!(split_rules(text), rules, "{text}");
-        }
-    }
 }

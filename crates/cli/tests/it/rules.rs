@@ -113,6 +113,9 @@ fn the_exit_code_is_the_answer() {
         (&["--input", "{bad"], USAGE),
         (&["ls", "--settings", "{bad"], USAGE),
         (&["ls", "--setting-sources", "banana"], USAGE),
+        (&["x", "--allow", "Bash()"], USAGE),
+        (&["x", "--deny", ""], USAGE),
+        (&["x", "--allow", "Bash(*)"], ALLOW),
     ];
     for (args, code) in cases {
         assert_eq!(home.check(args), *code, "{args:?}");

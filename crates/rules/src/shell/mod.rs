@@ -7,6 +7,7 @@ mod tree;
 pub(crate) mod word;
 pub(crate) mod wrappers;
 
+pub(crate) use self::tree::parts;
 use self::{
     deep::DeepReading,
     plain::{Obstacle, PlainCommand},

@@ -119,6 +119,29 @@ pub(crate) fn read(text: &str) -> TreeReading {
     reading
 }
 
+/// The parts of a compound as written: what stands between `&&`, `||`, `|`, `;` and newlines outside of any group.
+/// Nothing for text that the grammar rejects.
+pub(crate) fn parts(text: &str) -> Vec<&str> {
+    let Some(tree) = (!super::is_too_long(text)).then(|| parse(text)).flatten() else { return Vec::new() };
+    let root = tree.root_node();
+    let mut parts = Vec::new();
+    if root.has_error() || has_masked_delimiter(text) {
+        return parts;
+    }
+    let mut open = vec![root];
+    while let Some(node) = open.pop() {
+        if matches!(node.kind(), "program" | "list" | "pipeline") {
+            let before = open.len();
+            let mut cursor = node.walk();
+            open.extend(node.named_children(&mut cursor).filter(|child| child.kind() != "comment"));
+            open[before..].reverse();
+        } else {
+            parts.push(slice(node, text));
+        }
+    }
+    parts
+}
+
 /// A crude reading for text that the grammar rejects: whatever stands between separators may be a command. It is
 /// there so that a deny still sees `{rm,x}`, which the shell accepts and the grammar does not.
 fn scan(text: &str) -> impl Iterator<Item = TreeCommand> + '_ {

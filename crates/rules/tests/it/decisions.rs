@@ -122,6 +122,27 @@ fn a_decision_names_rule_place_step_and_part() {
 }
 
 #[test]
+fn every_part_of_a_compound_has_its_verdict() {
+    use Behavior::{Allow, Ask, Deny};
+    let engine =
+        Engine::new(context(&[(Allow, "Bash(git:*)"), (Deny, "Bash(rm:*)"), (Ask, "Bash(git push:*)")]));
+    for (command, expected) in [
+        ("git add x; rm y | foo", &[("git add x", Allow), ("rm y", Deny), ("foo", Ask)][..]),
+        ("git add x && echo $(rm y) || ls", &[("git add x", Allow), ("echo $(rm y)", Deny), ("ls", Allow)]),
+        ("git push && ls | (rm z)", &[("git push", Ask), ("ls", Allow), ("(rm z)", Deny)]),
+        ("git add x && echo $(date)", &[("git add x", Allow), ("echo $(date)", Ask)]),
+        ("git add x; if a; then rm b; fi", &[("git add x", Allow), ("if a; then rm b; fi", Deny)]),
+        ("echo $(rm y)", &[("rm y", Deny)]),
+        ("echo $(date)", &[]),
+    ] {
+        let decision = engine.decide(&ToolCall::bash(command));
+        let parts: Vec<_> =
+            decision.subcommands.iter().map(|part| (part.command.as_str(), part.behavior)).collect();
+        assert_eq!(parts, expected, "{command}");
+    }
+}
+
+#[test]
 fn a_question_says_what_would_change_it() {
     let engine = Engine::new(context(&[]));
     let decision = engine.decide(&ToolCall::bash("npm test"));
