@@ -9,16 +9,27 @@
 //! - A **tool call** ([`ToolCall`]) travels: the model names a tool; the gate says [`Verdict`]; an [`AgentTool`] runs it
 //!   to [`Ran`]; its result goes to the model and to the host. The tools of the `tools` crate are wrapped in
 //!   [`Builtin`]; tools that need the session, such as subagents, skills and MCP, implement [`AgentTool`] themselves.
+//! - [`gate::Gate`] asks [`hooks::Hooks`], the rules and the host whether a call may run; a [`Scene`] is what hooks are told
+//!   about the session.
 //! - [`Stamp`] gives ids and times, which scripts can pin.
 
+pub mod gate;
+pub mod hooks;
 pub mod launch;
 mod output;
+pub mod plan;
+mod questions;
+mod scene;
 mod session;
 mod stamp;
+#[cfg(test)]
+mod test_session;
 mod tool;
 
 pub use launch::{Launch, PROTOCOL_VERSION};
 pub use output::Output;
+pub use questions::AskUserQuestion;
+pub use scene::{Scene, Subagent};
 pub use session::Session;
 pub use stamp::Stamp;
 pub use tool::{AgentTool, Builtin, Caller, Ran, ToolCall, Verdict, Working};

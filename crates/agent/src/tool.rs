@@ -4,7 +4,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use pilothouse_proto::{AgentId, ContentBlock, PermissionDecisionMeta, ToolUseId};
+use pilothouse_proto::{AgentId, ContentBlock, McpServerProvenance, PermissionDecisionMeta, ToolUseId};
 use pilothouse_tools::{Input, Outcome, Tool};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -50,6 +50,8 @@ pub enum Verdict {
         decision: Option<PermissionDecisionMeta>,
         /// A hook wants the turn to end after this call, for this reason.
         then_stop: Option<String>,
+        /// What hooks want the model to know, after the result.
+        contexts: Vec<String>,
     },
     /// It does not run, and the model is told why.
     Refuse {
@@ -63,6 +65,8 @@ pub enum Verdict {
         non_execution_kind: Option<String>,
         /// A hook wants the turn to end after this call, for this reason.
         then_stop: Option<String>,
+        /// What hooks want the model to know, after the result.
+        contexts: Vec<String>,
     },
     /// It does not run, and the turn ends as if the user had interrupted it.
     Interrupt,
@@ -103,6 +107,21 @@ pub trait AgentTool: Send + Sync {
     /// Whether it runs without asking the gate: tools that only talk to the session itself.
     fn is_internal(&self) -> bool {
         false
+    }
+
+    /// The MCP server behind it, for tools of such servers.
+    fn mcp_server(&self) -> Option<McpServerProvenance> {
+        None
+    }
+
+    /// What people call it, where that is not its name.
+    fn title(&self) -> Option<String> {
+        None
+    }
+
+    /// What is wrong with arguments that the schema lets pass, if anything is: told to the model before anybody is asked.
+    fn refuses(&self, _: &Input) -> Option<String> {
+        None
     }
 
     /// Runs a call that may run. `call.stop` fires on an interrupt; the tool then ends soon.

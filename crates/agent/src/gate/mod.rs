@@ -1,0 +1,13 @@
+//! Whether a tool call may run.
+//!
+//! [`Gate::check`] asks in this order: hooks, which may refuse, allow, or change the arguments; rules and the mode; the
+//! host, together with hooks that answer in its stead. What the host sends along (rules, directories, another mode) is
+//! applied to the session and written to the settings files it names.
+
+mod answer;
+mod ask;
+mod check;
+mod refuse;
+mod words;
+
+pub use check::Gate;

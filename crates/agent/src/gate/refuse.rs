@@ -1,0 +1,150 @@
+//! Calls that do not run: what the model, the host and the hooks are told.
+
+use std::sync::Arc;
+
+use pilothouse_proto::system::PermissionDenied;
+use pilothouse_proto::{AgentFrame, PermissionDecisionMeta, PermissionDenial, System};
+use pilothouse_rules::{Behavior, Decision, HookOpinion, Step};
+use serde_json::Value;
+
+use super::check::Gate;
+use super::words;
+use crate::hooks::{Occasion, ToolUse};
+use crate::scene::Scene;
+use crate::session::Session;
+use crate::tool::Verdict;
+
+/// Who decided, for `tool_result_meta`.
+pub(super) fn meta(decision: &str, source: &str, reason: Option<&str>) -> PermissionDecisionMeta {
+    PermissionDecisionMeta {
+        decision: decision.to_owned(),
+        source: source.to_owned(),
+        reason_type: reason.map(str::to_owned).into(),
+        ..PermissionDecisionMeta::default()
+    }
+}
+
+/// The call did not run, and this is the model's text.
+pub(super) fn refused(
+    message: impl Into<String>,
+    by: Option<PermissionDecisionMeta>,
+    kind: Option<&str>,
+) -> Verdict {
+    Verdict::Refuse {
+        message: message.into(),
+        structured: None,
+        decision: by,
+        non_execution_kind: kind.map(str::to_owned),
+        then_stop: None,
+        contexts: Vec::new(),
+    }
+}
+
+const BY_RULE: Option<&str> = Some("permission-rule");
+
+impl Gate {
+    /// The rules, a mode or a hook refuse a call.
+    pub(super) async fn deny(
+        &self,
+        session: &Arc<Session>,
+        scene: &Scene,
+        tool: &ToolUse,
+        decision: &Decision,
+        opinions: &[HookOpinion],
+    ) -> Verdict {
+        let reason_type = decision.reason_type.map(|kind| kind.name());
+        let by_config = Some(meta("reject", "config", reason_type));
+        match decision.step {
+            Step::HookDeny => {
+                note(session, tool);
+                let message = format!("PreToolUse:{} hook error: {}", tool.name, decision.reason);
+                refused(message, Some(meta("reject", "hook", reason_type)), BY_RULE)
+            }
+            // There is nothing to refuse: the tool itself says why the call makes no sense.
+            Step::ToolCheck => refused(decision.reason.clone(), None, None),
+            Step::DenyRule if is_file_tool(&tool.name) => {
+                note(session, tool);
+                let message = words::denied_file(&tool.name);
+                Verdict::Refuse {
+                    message: format!("<tool_use_error>{message}</tool_use_error>"),
+                    structured: Some(Value::String(format!("Error: {message}"))),
+                    decision: by_config,
+                    non_execution_kind: None,
+                    then_stop: None,
+                    contexts: Vec::new(),
+                }
+            }
+            step => {
+                let message = match step {
+                    Step::Mode => words::not_asked(&tool.name, scene.mode),
+                    Step::Classifier => words::unjudged(&tool.name, decision),
+                    _ => words::denied(&tool.name, &tool.input),
+                };
+                let kind = if step == Step::Classifier { Some("automode-unavailable") } else { BY_RULE };
+                let why = (step == Step::Classifier).then(|| decision.reason.clone());
+                // A host whose hook allowed the call hears of it through the result alone.
+                let told = !opinions.iter().any(|opinion| opinion.behavior == Behavior::Allow);
+                if told {
+                    tell(session, scene, tool, reason_type, why, &message);
+                }
+                self.denied(session, scene, tool, &message).await;
+                refused(message, by_config, kind)
+            }
+        }
+    }
+
+    /// A call would have to be asked about, and nobody is there.
+    pub(super) async fn deny_unasked(
+        &self,
+        session: &Arc<Session>,
+        scene: &Scene,
+        tool: &ToolUse,
+        decision: &Decision,
+    ) -> Verdict {
+        let message = words::nobody_asked(&tool.name, decision);
+        tell(session, scene, tool, None, None, &message);
+        self.denied(session, scene, tool, &message).await;
+        refused(message, Some(meta("reject", "config", None)), Some("user-rejected"))
+    }
+
+    async fn denied(&self, session: &Arc<Session>, scene: &Scene, tool: &ToolUse, reason: &str) {
+        note(session, tool);
+        self.hooks().fire(session, scene, Occasion::permission_denied(scene, tool, reason.to_owned())).await;
+    }
+}
+
+/// Remembers the refusal for the turn's result.
+pub(super) fn note(session: &Session, tool: &ToolUse) {
+    session.note_denial(PermissionDenial {
+        tool_name: tool.name.clone(),
+        tool_use_id: tool.id.clone(),
+        tool_input: tool.input.clone(),
+        ..PermissionDenial::default()
+    });
+}
+
+fn tell(
+    session: &Session,
+    scene: &Scene,
+    tool: &ToolUse,
+    reason_type: Option<&str>,
+    reason: Option<String>,
+    message: &str,
+) {
+    let frame = PermissionDenied {
+        tool_name: tool.name.clone(),
+        tool_use_id: tool.id.clone(),
+        agent_id: scene.subagent.as_ref().map(|agent| agent.id.clone()).into(),
+        decision_reason_type: reason_type.map(str::to_owned).into(),
+        decision_reason: reason.into(),
+        message: message.to_owned(),
+        uuid: session.stamp().uuid(),
+        session_id: scene.session_id.clone(),
+        ..PermissionDenied::default()
+    };
+    session.output().emit(AgentFrame::System(System::PermissionDenied(Box::new(frame))));
+}
+
+fn is_file_tool(name: &str) -> bool {
+    matches!(name, "Read" | "Write" | "Edit" | "MultiEdit" | "NotebookEdit" | "NotebookRead")
+}

@@ -1,0 +1,44 @@
+use std::time::Duration;
+
+use pilothouse_link::{Agent, Handle, RequestError};
+use pilothouse_proto::control::HookCallback;
+use pilothouse_proto::{Extra, HookOutput, Opt};
+use tokio_util::sync::CancellationToken;
+
+use super::occasion::Occasion;
+use super::report::Failure;
+
+/// What came of asking the host.
+pub(crate) enum Called {
+    Answered(Box<HookOutput>),
+    /// The host said that it failed, or said nothing that can be read.
+    Failed(String),
+    Unanswered(Failure),
+}
+
+/// Runs a hook of the host; `names` is what the occasion goes by. Dropping the future withdraws the request.
+pub(crate) async fn call(
+    host: &Handle<Agent>,
+    id: &str,
+    occasion: &Occasion,
+    names: &str,
+    timeout: Duration,
+    replaced: &CancellationToken,
+) -> Called {
+    let request = HookCallback {
+        callback_id: id.to_owned(),
+        input: occasion.input.clone(),
+        tool_use_id: Opt::Some(names.into()),
+        extra: Extra::new(),
+    };
+    let answer = tokio::select! {
+        answer = host.request_within(request, Some(timeout)) => answer,
+        () = replaced.cancelled() => return Called::Unanswered(Failure::Replaced),
+    };
+    match answer {
+        Ok(output) => Called::Answered(Box::new(output)),
+        Err(RequestError::TimedOut { .. }) => Called::Unanswered(Failure::TimedOut),
+        Err(RequestError::Refused { message, .. }) => Called::Failed(message),
+        Err(error) => Called::Failed(error.to_string()),
+    }
+}

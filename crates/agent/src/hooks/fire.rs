@@ -1,0 +1,233 @@
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use futures_util::future::join_all;
+use pilothouse_proto::system::{
+    HookOutcome, HookResponse, HookStarted, Informational, InformationalLevel, System,
+};
+use pilothouse_proto::{AgentFrame, Extra, HookEvent, HookOutput, Opt, Uuid, decode};
+use pilothouse_settings::HookGroup;
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use super::callback::{self, Called};
+use super::command::{self, Ran};
+use super::occasion::Occasion;
+use super::registry::{Action, Hook, HookProblem, RegistrationError, Registry};
+use super::report::{Failure, Report, Told};
+use crate::scene::Scene;
+use crate::session::Session;
+
+/// Tells hooks what happens. Clones share the registrations.
+#[derive(Clone, Debug, Default)]
+pub struct Hooks {
+    registry: Arc<Mutex<Registry>>,
+}
+
+impl Hooks {
+    /// Takes the `hooks` of an `initialize` as it came. They replace those of an earlier one, and whoever still waits
+    /// for an old callback is told so.
+    ///
+    /// # Errors
+    /// When they are not what the protocol wants; those of an earlier `initialize` then stay.
+    pub fn register(&self, hooks: &Value) -> Result<(), RegistrationError> {
+        self.registry().register(hooks)
+    }
+
+    /// Takes the hooks of settings files, and reports those that cannot be used.
+    pub fn load(&self, groups: &[HookGroup]) -> Vec<HookProblem> {
+        self.registry().load(groups)
+    }
+
+    /// Whether anybody is registered for an event: worth asking before much work for an [`Occasion`].
+    pub fn wants(&self, event: &HookEvent) -> bool {
+        self.registry().wants_any(event)
+    }
+
+    /// Tells everybody concerned, all at once, and gathers what they say.
+    pub async fn fire(&self, session: &Arc<Session>, scene: &Scene, occasion: Occasion) -> Report {
+        let (hooks, replaced) = {
+            let registry = self.registry();
+            (registry.matching(&occasion), registry.replaced.clone())
+        };
+        let occasion = Arc::new(occasion);
+        let mut running = Vec::with_capacity(hooks.len());
+        for hook in hooks {
+            let teller =
+                Teller { session: session.clone(), scene: scene.clone(), occasion: occasion.clone() };
+            let run = teller.tell(hook.clone(), replaced.clone());
+            if hook.detached {
+                tokio::spawn(run);
+            } else {
+                running.push(run);
+            }
+        }
+        let mut report = Report::default();
+        for told in join_all(running).await {
+            report.add(&occasion.event, told);
+        }
+        report
+    }
+
+    fn registry(&self) -> MutexGuard<'_, Registry> {
+        self.registry.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Tells one hook about one occasion.
+struct Teller {
+    session: Arc<Session>,
+    scene: Scene,
+    occasion: Arc<Occasion>,
+}
+
+impl Teller {
+    async fn tell(self, hook: Arc<Hook>, replaced: CancellationToken) -> Told {
+        let (scene, occasion) = (&self.scene, &*self.occasion);
+        let told = match &hook.action {
+            Action::Callback(id) => {
+                let host = self.session.host();
+                let names = occasion.id.clone().unwrap_or_else(|| self.fresh().into_string());
+                match callback::call(host, id, occasion, &names, hook.timeout, &replaced).await {
+                    Called::Answered(output) => Told::Output(output),
+                    Called::Unanswered(failure) => Told::Failed(failure),
+                    Called::Failed(message) => {
+                        tracing::warn!(callback = %id, event = %occasion.event, "{message}");
+                        self.say(callback_failed(occasion, id), Some("hook_callback_failed"));
+                        Told::Ignored
+                    }
+                }
+            }
+            Action::Command { command, shell } => {
+                let shown = self.show_started();
+                let launch = self.session.launch();
+                let shell = shell.as_deref();
+                let ran = command::run(command, shell, occasion, launch, &scene.cwd, hook.timeout).await;
+                if let Some(id) = shown {
+                    self.show_response(id, &ran);
+                }
+                self.read(command, ran)
+            }
+        };
+        match told {
+            Told::Output(output) => {
+                if let Some(message) = output.system_message.as_deref().filter(|text| !text.is_empty()) {
+                    self.say(format!("{} says: {message}", occasion.name()), None);
+                }
+                Told::Output(output)
+            }
+            Told::Ignored if hook.blocks_on_failure && can_block(&occasion.event) => {
+                Told::Failed(Failure::Failed)
+            }
+            told => told,
+        }
+    }
+
+    /// What a command's output means.
+    fn read(&self, command: &str, ran: Ran) -> Told {
+        let occasion = &self.occasion;
+        if ran.blocks() {
+            let reason = ran.stderr.trim();
+            let reason = if reason.is_empty() { "the hook gave no reason" } else { reason };
+            return Told::Blocked(format!("[{command}]: {reason}"));
+        }
+        if ran.outcome != HookOutcome::Success {
+            let why = match ran.code {
+                Some(code) => format!("exit code {code}: {}", ran.stderr.trim()),
+                None => format!("it did not end on its own: {}", ran.stderr.trim()),
+            };
+            tracing::warn!(command, event = %occasion.event, "a hook failed: {why}");
+            self.say(format!("{} hook failed: {why}", occasion.name()), Some("hook_failed"));
+            return Told::Ignored;
+        }
+        let text = ran.stdout.trim();
+        if !text.starts_with('{') {
+            return Told::Text(ran.stdout);
+        }
+        match decode::<HookOutput>(text.as_bytes()) {
+            Ok(output) => Told::Output(Box::new(output)),
+            Err(error) => {
+                let what = format!("{} hook printed JSON that is no hook output: {error}", occasion.name());
+                self.say(what, Some("hook_failed"));
+                Told::Ignored
+            }
+        }
+    }
+
+    fn say(&self, content: String, tag: Option<&str>) {
+        let level = if tag.is_some() { InformationalLevel::Warning } else { InformationalLevel::Notice };
+        let told = Informational {
+            content,
+            level,
+            tool_use_id: Opt::Absent,
+            prevent_continuation: Opt::Absent,
+            tag: tag.map(str::to_owned).into(),
+            uuid: self.fresh(),
+            session_id: self.scene.session_id.clone(),
+            is_meta: Opt::Absent,
+            timestamp: Opt::Absent,
+            extra: Extra::new(),
+        };
+        self.send(System::Informational(Box::new(told)));
+    }
+
+    /// Hooks around the start are always shown, the others when the host asked for it. Gives the id they are shown by.
+    fn show_started(&self) -> Option<String> {
+        let occasion = &self.occasion;
+        let always = matches!(occasion.event, HookEvent::SessionStart | HookEvent::Setup);
+        if !always && !self.session.launch().hook_events {
+            return None;
+        }
+        let hook_id = self.fresh().into_string();
+        let (hook_name, hook_event) = (occasion.name(), occasion.event.to_string());
+        let (uuid, session_id) = (self.fresh(), self.scene.session_id.clone());
+        let id = hook_id.clone();
+        let started = HookStarted { hook_id, hook_name, hook_event, uuid, session_id, extra: Extra::new() };
+        self.send(System::HookStarted(Box::new(started)));
+        Some(id)
+    }
+
+    fn show_response(&self, id: String, ran: &Ran) {
+        let occasion = &self.occasion;
+        let response = HookResponse {
+            hook_id: id,
+            hook_name: occasion.name(),
+            hook_event: occasion.event.to_string(),
+            output: format!("{}{}", ran.stdout, ran.stderr),
+            stdout: ran.stdout.clone(),
+            stderr: ran.stderr.clone(),
+            exit_code: ran.code.map(i64::from).into(),
+            outcome: ran.outcome.clone(),
+            uuid: self.fresh(),
+            session_id: self.scene.session_id.clone(),
+            extra: Extra::new(),
+        };
+        self.send(System::HookResponse(Box::new(response)));
+    }
+
+    fn send(&self, frame: System) {
+        self.session.output().emit(AgentFrame::System(frame));
+    }
+
+    fn fresh(&self) -> Uuid {
+        self.session.stamp().uuid()
+    }
+}
+
+/// Hooks that only watch cannot hold anything up.
+fn can_block(event: &HookEvent) -> bool {
+    !matches!(
+        event,
+        HookEvent::Stop | HookEvent::SubagentStop | HookEvent::TaskCompleted | HookEvent::TeammateIdle
+    )
+}
+
+fn callback_failed(occasion: &Occasion, id: &str) -> String {
+    format!(
+        "{}: the host's hook callback {id} failed or gave an answer that cannot be read; it counts as no answer",
+        occasion.event
+    )
+}
+
+#[cfg(test)]
+#[path = "fire_tests.rs"]
+mod tests;

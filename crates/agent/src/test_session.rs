@@ -1,0 +1,198 @@
+//! A session whose host is the test: what tests of single parts run in.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use pilothouse_link::{Agent, Connect, Event, Handle, Host, Inbound, Transport};
+use pilothouse_model::{Counting, Event as ModelEvent, Model, Reply, Request};
+use pilothouse_proto::{AgentFrame, AgentRequest};
+use pilothouse_tools::{Background, Input};
+use serde_json::Value;
+use tempfile::TempDir;
+use tokio_util::sync::CancellationToken;
+
+use crate::launch::{Command, Environment};
+use crate::session::Session;
+use crate::stamp::Stamp;
+use crate::tool::{AgentTool, ToolCall, Working};
+
+/// A model that has nothing to say.
+#[derive(Debug)]
+struct Silent;
+
+impl Model for Silent {
+    fn stream(&self, _: Request, _: CancellationToken) -> Reply {
+        Reply::new(|_| async { ModelEvent::Stopped(None) })
+    }
+
+    fn count_tokens(&self, _: Request) -> Counting<'_> {
+        Box::pin(async { Ok(0) })
+    }
+}
+
+/// How the host answers a request: `None` leaves it open.
+pub(crate) type Answers = Box<dyn FnMut(&AgentRequest) -> Option<Result<Value, String>> + Send>;
+
+/// A session in a throw-away home.
+pub(crate) struct TestSession {
+    pub(crate) session: Arc<Session>,
+    /// What the host was asked, as JSON, in order.
+    pub(crate) asked: Arc<Mutex<Vec<Value>>>,
+    pub(crate) home: TempDir,
+    frames: Arc<Mutex<Vec<AgentFrame>>>,
+    withdrawn: Arc<Mutex<usize>>,
+    host: Handle<Host>,
+}
+
+impl TestSession {
+    /// Starts a session with more flags, files below the home, and a host that answers.
+    pub(crate) fn new(flags: &[&str], files: &[(&str, &str)], mut answers: Answers) -> Self {
+        let home = tempfile::tempdir().expect("a directory");
+        for (name, text) in files {
+            let path = home.path().join(name);
+            std::fs::create_dir_all(path.parent().expect("a parent")).expect("directories");
+            std::fs::write(path, text).expect("a file");
+        }
+        let project = home.path().join("project");
+        std::fs::create_dir_all(&project).expect("a project");
+        let line =
+            "--output-format stream-json --input-format stream-json --verbose --permission-prompt-tool stdio";
+        let tokens = line.split(' ').chain(flags.iter().copied());
+        let env: Environment = [
+            ("HOME".to_owned(), home.path().display().to_string()),
+            ("PATH".to_owned(), std::env::var("PATH").unwrap_or_default()),
+            ("IS_SANDBOX".to_owned(), "1".to_owned()),
+        ]
+        .into_iter()
+        .collect();
+        let launch = match Command::read(tokens, &project, env).expect("a good command line") {
+            Command::Run(launch) => *launch,
+            other => panic!("{other:?}"),
+        };
+        let (asked, frames, withdrawn) = (Arc::default(), Arc::default(), Arc::default());
+        let (here, there) = Transport::memory();
+        let record: Arc<Mutex<Vec<Value>>> = Arc::clone(&asked);
+        let gone: Arc<Mutex<usize>> = Arc::clone(&withdrawn);
+        let serve = move |inbound: Inbound<Host>| {
+            record.lock().unwrap().push(serde_json::to_value(&inbound.request).expect("json"));
+            match answers(&inbound.request) {
+                Some(Ok(answer)) => inbound.responder.success(&answer),
+                Some(Err(message)) => inbound.responder.error(message),
+                None => {
+                    let gone = Arc::clone(&gone);
+                    tokio::spawn(async move {
+                        inbound.token.cancelled().await;
+                        *gone.lock().unwrap() += 1;
+                        inbound.responder.leave_unanswered();
+                    });
+                }
+            }
+        };
+        let (host, mut events) = Connect::<Host>::new().serve(serve).over(here);
+        let seen: Arc<Mutex<Vec<AgentFrame>>> = Arc::clone(&frames);
+        tokio::spawn(async move {
+            while let Some(event) = events.next().await {
+                if let Event::Frame { frame, .. } = event {
+                    seen.lock().unwrap().push(frame);
+                }
+            }
+        });
+        let (agent, _requests) = Connect::<Agent>::new().over(there);
+        let (background, _ends) = Background::new();
+        let session = Session::new(launch, Stamp::real(), agent, Arc::new(Silent), background);
+        Self { session: Arc::new(session), asked, home, frames, withdrawn, host }
+    }
+
+    /// The directory the session runs in.
+    pub(crate) fn project(&self) -> std::path::PathBuf {
+        self.home.path().join("project")
+    }
+
+    /// A call of a tool with a token of its own.
+    pub(crate) fn call(&self, name: &str, input: Value) -> ToolCall {
+        ToolCall {
+            id: "toolu_1".into(),
+            name: name.to_owned(),
+            input: input.as_object().cloned().expect("an object"),
+            caller: None,
+            stop: CancellationToken::new(),
+        }
+    }
+
+    /// Waits until the host has seen everything that was sent, and gives it as JSON without ids.
+    pub(crate) async fn frames(&self) -> Vec<Value> {
+        // A reply to a request comes after all frames that were sent before it.
+        let _ = self.session.host().ask("probe", probe(), Some(std::time::Duration::from_secs(5))).await;
+        let frames = self.frames.lock().unwrap();
+        frames.iter().map(|frame| serde_json::to_value(frame).expect("json")).map(without_ids).collect()
+    }
+
+    /// How many requests the session took back.
+    pub(crate) async fn withdrawn(&self) -> usize {
+        let _ = self.session.host().ask("probe", probe(), Some(std::time::Duration::from_secs(5))).await;
+        for _ in 0..50 {
+            tokio::task::yield_now().await;
+        }
+        *self.withdrawn.lock().unwrap()
+    }
+
+    /// The host ends its input.
+    pub(crate) fn end_input(&self) {
+        self.host.end_input();
+    }
+}
+
+/// A request that every answerer leaves to the default.
+fn probe() -> AgentRequest {
+    let request = pilothouse_proto::control::RequestUserDialog {
+        dialog_kind: "probe".to_owned(),
+        ..Default::default()
+    };
+    request.into()
+}
+
+/// Whether a request is only there to wait for frames: answer it with anything.
+pub(crate) fn is_probe(request: &AgentRequest) -> bool {
+    matches!(request, AgentRequest::RequestUserDialog(_))
+}
+
+fn without_ids(mut frame: Value) -> Value {
+    if let Some(frame) = frame.as_object_mut() {
+        for field in ["uuid", "session_id", "hook_id"] {
+            frame.remove(field);
+        }
+    }
+    frame
+}
+
+/// A tool that nobody runs.
+#[derive(Debug)]
+pub(crate) struct NoTool(pub(crate) &'static str);
+
+impl AgentTool for NoTool {
+    fn name(&self) -> &str {
+        self.0
+    }
+
+    fn description(&self) -> String {
+        String::new()
+    }
+
+    fn input_schema(&self) -> Value {
+        Value::Bool(true)
+    }
+
+    fn runs_in_parallel(&self, _: &Input) -> bool {
+        false
+    }
+
+    fn run<'a>(&'a self, _: &'a ToolCall, _: &'a Arc<Session>) -> Working<'a> {
+        let outcome = pilothouse_tools::Outcome::Failed { message: "not run here".to_owned(), misuse: false };
+        Box::pin(std::future::ready(outcome.into()))
+    }
+}
+
+/// The text of a file below a directory.
+pub(crate) fn text_of(directory: &Path, name: &str) -> String {
+    std::fs::read_to_string(directory.join(name)).unwrap_or_default()
+}
