@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use pilothouse_proto::{AssistantError, Message, MessageStreamEvent};
+use pilothouse_proto::{AssistantError, Message, MessageStreamEvent, Usage};
 
 use crate::failure::ApiFailure;
 
@@ -22,11 +22,14 @@ pub enum Event {
         request_id: Option<String>,
     },
     /// What came so far is void, because the stream broke off: another attempt starts anew, without a word to the user.
+    /// Its open blocks were closed before; readers of the stream are still owed a `message_stop`.
     Discarded {
         /// The message that broke off.
         message_id: String,
-        /// How many of its blocks were complete.
+        /// How many of its blocks were complete, and given out as [`Event::Block`].
         blocks: u64,
+        /// What it had used.
+        usage: Option<Box<Usage>>,
     },
     /// An attempt failed; after the delay there is another one.
     Retry(Retry),

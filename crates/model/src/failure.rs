@@ -45,3 +45,16 @@ pub enum FailureKind {
     /// The request has too many bytes.
     RequestTooLarge,
 }
+
+impl ApiFailure {
+    /// The kind as hosts see it while the request is tried again; finer than what they see at the end.
+    pub fn class_of_retry(&self) -> AssistantError {
+        match self.status {
+            Some(401 | 403) => AssistantError::AuthenticationFailed,
+            Some(429) => AssistantError::RateLimit,
+            Some(529) => AssistantError::Overloaded,
+            Some(408 | 409 | 500..) => AssistantError::ServerError,
+            _ => AssistantError::Unknown,
+        }
+    }
+}

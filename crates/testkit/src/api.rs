@@ -179,9 +179,11 @@ async fn accept(listener: TcpListener, shared: Arc<Shared>) {
 /// An error makes hyper close the connection without a word, which is what [`Turn::dropped`] asks for.
 async fn answer(request: Request<Incoming>, shared: Arc<Shared>) -> io::Result<Response<Body>> {
     let path = request.uri().path().to_owned();
+    let text = |value: &hyper::header::HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
+    let headers = request.headers().iter().map(|(name, value)| (name.to_string(), text(value))).collect();
     let bytes = request.into_body().collect().await.map_err(io::Error::other)?.to_bytes();
     let body: Value = serde_json::from_slice(&bytes).unwrap_or(Value::Null);
-    let call = Call::new(&path, body);
+    let call = Call::new(&path, headers, body);
     let (kind, model) = (call.kind, call.body["model"].clone());
     let wants_stream = call.body["stream"] == true;
     let (turn, serial) = shared.receive(call);

@@ -1,5 +1,7 @@
 //! What reached the scripted API.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
 /// One request that the API received.
@@ -9,6 +11,8 @@ pub struct Call {
     pub path: String,
     /// What the request was for.
     pub kind: CallKind,
+    /// Its headers, names in lower case.
+    pub headers: BTreeMap<String, String>,
     /// Its JSON body; null when it was no JSON.
     pub body: Value,
 }
@@ -27,7 +31,7 @@ pub enum CallKind {
 }
 
 impl Call {
-    pub(crate) fn new(path: &str, body: Value) -> Call {
+    pub(crate) fn new(path: &str, headers: BTreeMap<String, String>, body: Value) -> Call {
         let offers_tools = body["tools"]
             .as_array()
             .is_some_and(|tools| tools.iter().any(|tool| tool.get("input_schema").is_some()));
@@ -40,7 +44,7 @@ impl Call {
         } else {
             CallKind::Side
         };
-        Call { path: path.to_owned(), kind, body }
+        Call { path: path.to_owned(), kind, headers, body }
     }
 
     /// The model that was asked.

@@ -1,0 +1,4 @@
+//! What the crate does, seen from outside; the Messages API is testkit's.
+
+mod api;
+mod figures;
