@@ -47,6 +47,15 @@ impl Args {
         })
     }
 
+    pub(crate) fn maybe_object(&mut self, name: &str) -> Option<Input> {
+        self.optional(name, "an object", |value| value.as_object().cloned())
+    }
+
+    pub(crate) fn maybe_texts(&mut self, name: &str) -> Option<Vec<String>> {
+        let text = |value: &Value| value.as_str().map(str::to_owned);
+        self.optional(name, "a list of strings", |value| value.as_array()?.iter().map(text).collect())
+    }
+
     /// Reports what a tool found wrong on its own.
     pub(crate) fn problem(&mut self, problem: impl Into<String>) {
         self.problems.push(problem.into());
@@ -54,11 +63,13 @@ impl Args {
 
     /// Whether the call may go on.
     pub(crate) fn check(self) -> Result<(), Outcome> {
-        if self.problems.is_empty() {
-            return Ok(());
-        }
+        if self.problems.is_empty() { Ok(()) } else { Err(self.refused()) }
+    }
+
+    /// The refusal of a call with these problems.
+    pub(crate) fn refused(self) -> Outcome {
         let list = self.problems.join("\n");
-        Err(Outcome::misuse(format!("InputValidationError: {} was called wrongly:\n{list}", self.tool)))
+        Outcome::misuse(format!("InputValidationError: {} was called wrongly:\n{list}", self.tool))
     }
 
     fn is_missing(&self, name: &str) -> bool {

@@ -25,6 +25,8 @@ pub struct Background {
 #[derive(Debug)]
 struct Shared {
     live: Mutex<HashMap<String, Live>>,
+    /// Those that are over: their output can still be asked for.
+    over: Mutex<HashMap<String, TaskEnd>>,
     ended: mpsc::UnboundedSender<TaskEnd>,
     stop_all: CancellationToken,
 }
@@ -33,6 +35,15 @@ struct Shared {
 struct Live {
     task: Task,
     stop: CancellationToken,
+    gone: CancellationToken,
+}
+
+/// Whether a background command still runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TaskState {
+    Running,
+    /// With this exit code; without one if it was stopped.
+    Ended(Option<i32>),
 }
 
 /// A command that runs in the background.
@@ -61,7 +72,8 @@ impl Background {
     /// No commands yet. Ends are told through the receiver; unbounded, because there are only as many as were started.
     pub fn new() -> (Self, mpsc::UnboundedReceiver<TaskEnd>) {
         let (ended, ends) = mpsc::unbounded_channel();
-        let shared = Shared { live: Mutex::default(), ended, stop_all: CancellationToken::new() };
+        let (live, over) = (Mutex::default(), Mutex::default());
+        let shared = Shared { live, over, ended, stop_all: CancellationToken::new() };
         (Self { shared: Arc::new(shared) }, ends)
     }
 
@@ -76,6 +88,21 @@ impl Background {
     pub fn stop(&self, id: &str) -> bool {
         let live = self.shared.live().get(id).cloned();
         live.map(|live| live.stop.cancel()).is_some()
+    }
+
+    pub(crate) fn state(&self, id: &str) -> Option<(Task, TaskState)> {
+        if let Some(live) = self.shared.live().get(id) {
+            return Some((live.task.clone(), TaskState::Running));
+        }
+        self.shared.over().get(id).map(|end| (end.task.clone(), TaskState::Ended(end.code)))
+    }
+
+    /// Waits until a command is over; at once if it does not run.
+    pub(crate) async fn ended(&self, id: &str) {
+        let gone = self.shared.live().get(id).map(|live| live.gone.clone());
+        if let Some(gone) = gone {
+            gone.cancelled().await;
+        }
     }
 
     pub(crate) async fn start(
@@ -96,7 +123,8 @@ impl Background {
         };
         let mut child = shell.start().await?;
         let stop = self.shared.stop_all.child_token();
-        let live = Live { task: task.clone(), stop: stop.clone() };
+        let gone = CancellationToken::new();
+        let live = Live { task: task.clone(), stop: stop.clone(), gone: gone.clone() };
         self.shared.live().insert(task.id.clone(), live);
         // Weak: a running command must not keep alive what ends it.
         let shared = Arc::downgrade(&self.shared);
@@ -112,9 +140,12 @@ impl Background {
                 }
             };
             if let Some(shared) = shared.upgrade() {
-                shared.live().remove(&told.id);
+                let end = TaskEnd { task: told, code };
+                shared.over().insert(end.task.id.clone(), end.clone());
+                shared.live().remove(&end.task.id);
+                gone.cancel();
                 // Nobody listens any more when the session ends.
-                let _ = shared.ended.send(TaskEnd { task: told, code });
+                let _ = shared.ended.send(end);
             }
         });
         Ok(task)
@@ -124,6 +155,10 @@ impl Background {
 impl Shared {
     fn live(&self) -> MutexGuard<'_, HashMap<String, Live>> {
         self.live.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn over(&self) -> MutexGuard<'_, HashMap<String, TaskEnd>> {
+        self.over.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

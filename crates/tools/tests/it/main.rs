@@ -4,6 +4,8 @@
 mod files;
 mod search;
 mod shell;
+mod tasks;
+mod web;
 
 use pilothouse_tools::{Outcome, Tool, Workspace};
 use serde_json::{Value, json};
