@@ -9,6 +9,7 @@ mod invariants;
 mod namespace;
 mod real;
 mod schema;
+mod sdks;
 mod stages;
 mod suite;
 mod workspace;
@@ -42,6 +43,8 @@ enum Task {
     Fuzz(fuzz::Options),
     /// Install the real CLI under target/ and run its suite
     Real(real::Options),
+    /// Install the official SDKs under target/ and drive our agent, or another CLI, with them
+    Sdks(sdks::Options),
     /// Write the JSON Schema of the wire, or check that it is up to date
     Schema(schema::Options),
 }
@@ -65,6 +68,7 @@ fn run(task: Task) -> Result<()> {
         Task::Dag => dag::check(),
         Task::Fuzz(options) => fuzz::run(&options),
         Task::Real(options) => real::run(&options),
+        Task::Sdks(options) => sdks::run(&options),
         Task::Schema(options) => schema::run(&options),
     }
 }

@@ -30,7 +30,7 @@ const EVENTS_IN_FLIGHT: usize = 1;
 ///
 /// Each request that offers tools takes the next [`Turn`] of the script whose condition holds; when none is left the
 /// answer is a text that says so. Other requests (titles, token counts) get a trivial answer and leave the script
-/// alone.
+/// alone. `GET /calls` tells a test in another process what was asked so far.
 #[derive(Debug)]
 pub struct Api {
     address: SocketAddr,
@@ -179,6 +179,9 @@ async fn accept(listener: TcpListener, shared: Arc<Shared>) {
 /// An error makes hyper close the connection without a word, which is what [`Turn::dropped`] asks for.
 async fn answer(request: Request<Incoming>, shared: Arc<Shared>) -> io::Result<Response<Body>> {
     let path = request.uri().path().to_owned();
+    if request.method() == hyper::Method::GET && path == "/calls" {
+        return json_response(200, &shared.state().calls.iter().map(Call::shown).collect(), None);
+    }
     let text = |value: &hyper::header::HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
     let headers = request.headers().iter().map(|(name, value)| (name.to_string(), text(value))).collect();
     let bytes = request.into_body().collect().await.map_err(io::Error::other)?.to_bytes();

@@ -47,6 +47,17 @@ impl Call {
         Call { path: path.to_owned(), kind, headers, body }
     }
 
+    /// The call as JSON, for tests in other languages.
+    pub(crate) fn shown(&self) -> Value {
+        let kind = match self.kind {
+            CallKind::Main => "main",
+            CallKind::Side => "side",
+            CallKind::Count => "count",
+            CallKind::Unexpected => "unexpected",
+        };
+        serde_json::json!({"path": self.path, "kind": kind, "body": self.body})
+    }
+
     /// The model that was asked.
     pub fn model(&self) -> &str {
         self.body["model"].as_str().unwrap_or_default()

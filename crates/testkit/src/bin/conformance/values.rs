@@ -22,7 +22,7 @@ static CHANGING: LazyLock<Vec<(Regex, &'static str)>> = LazyLock::new(|| {
         (r"\b\d{4}-\d\d-\d\dT[\d:.]+Z", "<time>"),
         (r"\b[0-9a-f]{40}\b", "<sha>"),
         (r"\b\d\d:\d\d(:\d\d)?\b", "<clock>"),
-        ("[A-Z][a-z]{2} [ 0-9][0-9] <clock>", "<date>"),
+        (r"([A-Z][a-z]{2} )?[A-Z][a-z]{2} [ \d]\d <clock>", "<date>"),
         (r"…\[\+\d+ chars\]", "…"),
     ];
     patterns.into_iter().filter_map(|(pattern, name)| Some((Regex::new(pattern).ok()?, name))).collect()
