@@ -1,14 +1,16 @@
-//! The JSON Schema of the wire, generated from the types and kept in the repository for programs in other languages.
+//! The JSON Schemas of the wires, generated from the types and kept in the repository for programs in other languages.
 
 use std::fs;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
 
+use crate::command::{cargo, output};
 use crate::stages::say;
 use crate::workspace::root;
 
-const PLACE: &str = "docs/stream-json.schema.json";
+const STREAM_JSON: &str = "docs/stream-json.schema.json";
+const BRIDGE: &str = "docs/bridge.schema.json";
 
 /// What to do with the generated schema.
 #[derive(Args)]
@@ -23,26 +25,42 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     if options.check { check() } else { write() }
 }
 
-/// Fails when the file in the repository is not what the types say.
+/// Fails when a file in the repository is not what the types say.
 pub(crate) fn check() -> Result<()> {
-    let present = fs::read_to_string(root().join(PLACE)).with_context(|| format!("cannot read {PLACE}"))?;
-    if present != generated()? {
-        bail!("{PLACE} is out of date: run `cargo xtask schema`");
+    for (place, wanted) in generated()? {
+        let present =
+            fs::read_to_string(root().join(place)).with_context(|| format!("cannot read {place}"))?;
+        if present != wanted {
+            bail!("{place} is out of date: run `cargo xtask schema`");
+        }
+        say(&format!("{place} is up to date"));
     }
-    say(&format!("{PLACE} is up to date"));
     Ok(())
 }
 
 fn write() -> Result<()> {
-    let path = root().join(PLACE);
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder)?;
+    for (place, wanted) in generated()? {
+        let path = root().join(place);
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder)?;
+        }
+        fs::write(&path, wanted).with_context(|| format!("cannot write {place}"))?;
+        say(&format!("wrote {place}"));
     }
-    fs::write(&path, generated()?).with_context(|| format!("cannot write {PLACE}"))?;
-    say(&format!("wrote {PLACE}"));
     Ok(())
 }
 
-fn generated() -> Result<String> {
-    Ok(serde_json::to_string_pretty(&pilothouse_proto::schema())? + "\n")
+fn generated() -> Result<[(&'static str, String); 2]> {
+    let stream_json = serde_json::to_string_pretty(&pilothouse_proto::schema())? + "\n";
+    // An example of the bridge prints its schema: linking the bridge would make this program as large as a server.
+    let bridge = output(&mut cargo(&[
+        "run",
+        "--quiet",
+        "--release",
+        "--package",
+        "pilothouse-bridge",
+        "--example",
+        "bridge_schema",
+    ]))?;
+    Ok([(STREAM_JSON, stream_json), (BRIDGE, bridge)])
 }

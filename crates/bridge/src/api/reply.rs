@@ -1,0 +1,374 @@
+//! What the bridge says besides events: replies, and what is only true for the moment. None of it is in the log.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::error::ErrorCode;
+use super::event::PermissionRequest;
+use super::ids::{ApprovalId, ClientMessageId, InputId, RequestId, Seq, SessionId};
+use super::union::{Bare, union};
+use super::values::{Continuity, Decision, Json, Lifecycle, ProcessStatus};
+
+union! {
+    /// A message of the bridge that has no place in a log.
+    pub enum Reply {
+        /// Something could not be done.
+        Error(ErrorReply) = "error",
+        /// What a session does has changed.
+        Status(Status) = "status",
+        /// What was said.
+        History(History) = "history",
+        /// Words of the model, as they come.
+        StreamDelta(StreamDelta) = "stream_delta",
+        /// Thoughts of the model, as they come.
+        ThinkingDelta(ThinkingDelta) = "thinking_delta",
+        /// The reply to `start` and `resume_session`.
+        SessionCreated(SessionCreated) = "system",
+        /// The reply to `list_sessions`.
+        SessionList(SessionList) = "session_list",
+        /// The reply to `list_recent_sessions`.
+        RecentSessions(RecentSessions) = "recent_sessions",
+        /// The reply to `hello`.
+        Welcome(Welcome) = "welcome",
+        /// The reply to `subscribe`; what was missed follows.
+        Subscribed(Subscribed) = "subscribed",
+        /// What was streamed so far of the message that the model writes.
+        StreamSnapshot(StreamSnapshot) = "stream_snapshot",
+        /// A command is in the log.
+        Ack(Ack) = "ack",
+        /// What became of a decision.
+        ApprovalReply(ApprovalReply) = "approval_reply",
+        /// Who else is there.
+        Presence(Presence) = "presence",
+        /// The reply to `ping`.
+        Pong(Pong) = "pong",
+    }
+}
+
+impl Reply {
+    /// The reply as it is sent.
+    pub fn encode(&self, request_id: Option<&RequestId>) -> String {
+        #[derive(Serialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Named<'a> {
+            request_id: &'a RequestId,
+        }
+        struct Whole<'a>(&'a Reply, Option<&'a RequestId>);
+        impl Serialize for Whole<'_> {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                match self.1 {
+                    Some(request_id) => self.0.members(&Named { request_id }, serializer),
+                    None => self.0.members(&Bare {}, serializer),
+                }
+            }
+        }
+        serde_json::to_string(&Whole(self, request_id)).unwrap_or_default()
+    }
+
+    /// Reads a message of the bridge that is no event.
+    ///
+    /// # Errors
+    /// When it is something else.
+    pub fn decode(text: &str) -> Result<Self, super::MessageError> {
+        Self::read(&super::event::tag_of(text), text)
+    }
+
+    /// Whether the original client knows this message.
+    pub fn is_original(&self) -> bool {
+        !matches!(
+            self,
+            Self::Welcome(_)
+                | Self::Subscribed(_)
+                | Self::StreamSnapshot(_)
+                | Self::Ack(_)
+                | Self::ApprovalReply(_)
+                | Self::Presence(_)
+                | Self::Pong(_)
+        )
+    }
+}
+
+/// Something could not be done.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ErrorReply {
+    /// What, and what to do about it.
+    pub message: String,
+    /// The kind, for programs. *Extension.*
+    pub error_code: ErrorCode,
+    /// The session that it is about. *Extension.*
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<SessionId>,
+    /// The command that it is about. *Extension.*
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client_message_id: Option<ClientMessageId>,
+}
+
+/// What a session does has changed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Status {
+    /// What it does.
+    pub status: ProcessStatus,
+    /// The session. *Extension.*
+    pub session_id: SessionId,
+}
+
+/// What was said, oldest first.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct History {
+    /// Events in the order of the log.
+    pub messages: Vec<Json>,
+    /// The session. *Extension.*
+    pub session_id: SessionId,
+    /// The position of the first event of this page; ask `before` it for older ones. *Extension.*
+    pub first_seq: Seq,
+    /// The position of the last event of this page. *Extension.*
+    pub last_seq: Seq,
+    /// Whether there are older events. *Extension.*
+    pub has_more: bool,
+}
+
+/// Words of the model, as they come.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct StreamDelta {
+    /// The words.
+    pub text: String,
+    /// The session. *Extension.*
+    pub session_id: SessionId,
+    /// How many UTF-16 units of this message's text came before: a reader that has another number has missed some,
+    /// and gets a `stream_snapshot`. *Extension.*
+    pub offset: u64,
+}
+
+/// Thoughts of the model, as they come.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ThinkingDelta {
+    /// The thoughts.
+    pub text: String,
+    /// The session. *Extension.*
+    pub session_id: SessionId,
+    /// How many UTF-16 units of this message's thinking came before. *Extension.*
+    pub offset: u64,
+}
+
+/// The session is there.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SessionCreated {
+    /// `session_created`.
+    pub subtype: String,
+    /// The bridge's name of the session.
+    pub session_id: SessionId,
+    /// Whether it was there already. *Extension.*
+    pub attached: bool,
+    /// The model, when it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+}
+
+/// Sessions of the bridge.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SessionList {
+    /// Those that need the user first, then the newest.
+    pub sessions: Vec<SessionView>,
+}
+
+/// One session of the bridge: all folds of its log that a list shows.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SessionView {
+    /// The bridge's name of it.
+    #[serde(rename = "id")]
+    pub session_id: SessionId,
+    /// The directory that it works in.
+    pub project_path: String,
+    /// What it does.
+    pub status: ProcessStatus,
+    /// Whether it has a CLI.
+    pub state: Lifecycle,
+    /// What Claude Code calls it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub claude_session_id: Option<String>,
+    /// Its title.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// Its model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// What is allowed without asking.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub permission_mode: Option<String>,
+    /// The end of what was said last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_line: Option<String>,
+    /// What it has cost, in US dollars.
+    pub cost: f64,
+    /// When it was made, in milliseconds since 1970.
+    pub created_at: i64,
+    /// When something last happened in it.
+    pub updated_at: i64,
+    /// The newest position of its log.
+    pub seq: Seq,
+    /// Whether it was put aside.
+    pub archived: bool,
+    /// What waits for a decision.
+    #[serde(default)]
+    pub approvals: Vec<PermissionRequest>,
+    /// The messages that wait, oldest first.
+    #[serde(default)]
+    pub queue: Vec<InputId>,
+}
+
+/// Sessions on disk, newest first.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RecentSessions {
+    /// The sessions.
+    pub sessions: Vec<RecentSession>,
+    /// Whether there are more.
+    pub has_more: bool,
+}
+
+/// One session on disk.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RecentSession {
+    /// What Claude Code calls it; `resume_session` takes it.
+    pub session_id: String,
+    /// Its title, or the user's last words.
+    pub summary: String,
+    /// The user's first words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_prompt: Option<String>,
+    /// The directory that it worked in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project_path: Option<String>,
+    /// The branch that was checked out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub git_branch: Option<String>,
+    /// When it was made, in milliseconds since 1970.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub created_at: Option<i64>,
+    /// When it last changed.
+    pub modified_at: i64,
+    /// The session of the bridge that uses it right now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_use_by: Option<SessionId>,
+}
+
+/// The bridge greets a client that knows its own messages.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Welcome {
+    /// The protocol's version.
+    pub protocol: u32,
+    /// The bridge's version.
+    pub version: String,
+    /// What the device is called.
+    pub device: String,
+    /// What the device may do.
+    pub scopes: Vec<String>,
+}
+
+/// Events follow.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Subscribed {
+    /// The session.
+    pub session_id: SessionId,
+    /// Whether all that was missed is still there.
+    pub continuity: Continuity,
+    /// The position after which events follow.
+    pub since: Seq,
+    /// The newest position.
+    pub seq: Seq,
+    /// What the session does.
+    pub status: ProcessStatus,
+    /// Whether it has a CLI.
+    pub state: Lifecycle,
+}
+
+/// What was streamed so far of the message that the model writes: take it instead of what you have of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct StreamSnapshot {
+    /// The session.
+    pub session_id: SessionId,
+    /// Its text.
+    pub text: String,
+    /// Its thinking.
+    pub thinking: String,
+}
+
+/// A command is in the log, and will be there after any crash.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Ack {
+    /// The session.
+    pub session_id: SessionId,
+    /// Its position.
+    pub seq: Seq,
+    /// What the client called it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client_message_id: Option<ClientMessageId>,
+    /// The message's name, for `input`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input_id: Option<InputId>,
+    /// Whether it was there already and nothing was done.
+    pub duplicate: bool,
+}
+
+/// What became of a decision.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ApprovalReply {
+    /// The session.
+    pub session_id: SessionId,
+    /// The approval.
+    pub id: ApprovalId,
+    /// What became of it.
+    pub status: ApprovalStatus,
+    /// The decision that holds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decision: Option<Decision>,
+    /// The device that made it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
+    /// Whether others like it will run, too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub always: Option<bool>,
+    /// Why there is nothing to decide.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+}
+
+/// What became of a decision.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ApprovalStatus {
+    /// It holds.
+    Accepted,
+    /// Somebody was faster.
+    AlreadyResolved,
+    /// There is nothing to decide any more.
+    Gone,
+}
+
+/// Who follows a session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Presence {
+    /// The session.
+    pub session_id: SessionId,
+    /// The devices, one entry for each connection.
+    pub devices: Vec<String>,
+}
+
+/// The bridge is there.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Pong {}

@@ -1,0 +1,164 @@
+//! What a place to keep logs has to do.
+
+use thiserror::Error;
+
+use crate::api::{Seq, SessionId};
+
+/// A place to keep logs. All methods block; [`Log`](super::Log) calls them where that does no harm.
+///
+/// Another place than the embedded one is put in by implementing this; [`conformance::check`](super::conformance::check)
+/// says whether it does what the bridge relies on.
+pub trait EventStore: Send + Sync + 'static {
+    /// Writes all of it, or nothing. What is written when this returns survives the death of the process.
+    ///
+    /// # Errors
+    /// When an event is not at the next position of its session, when its key is taken, or when storage fails.
+    fn append(&self, writes: &[Write]) -> Result<(), StorageError>;
+
+    /// Events after a position, oldest first, at most so many.
+    ///
+    /// # Errors
+    /// When storage fails.
+    fn read_after(
+        &self,
+        session: &SessionId,
+        after: Seq,
+        limit: usize,
+    ) -> Result<Vec<StoredEvent>, StorageError>;
+
+    /// The newest events before a position, oldest first, at most so many.
+    ///
+    /// # Errors
+    /// When storage fails.
+    fn read_before(
+        &self,
+        session: &SessionId,
+        before: Seq,
+        limit: usize,
+    ) -> Result<Vec<StoredEvent>, StorageError>;
+
+    /// The event that was stored with this key.
+    ///
+    /// # Errors
+    /// When storage fails.
+    fn find(&self, session: &SessionId, key: &str) -> Result<Option<StoredEvent>, StorageError>;
+
+    /// The session whose first event was stored with this key.
+    ///
+    /// # Errors
+    /// When storage fails.
+    fn find_start(&self, key: &str) -> Result<Option<SessionId>, StorageError>;
+
+    /// What was last stored as the open block of the session, if one is open.
+    ///
+    /// # Errors
+    /// When storage fails.
+    fn open_block(&self, session: &SessionId) -> Result<Option<String>, StorageError>;
+
+    /// Every session that has events.
+    ///
+    /// # Errors
+    /// When storage fails.
+    fn sessions(&self) -> Result<Vec<SessionRow>, StorageError>;
+
+    /// Forgets events before a position, but never the newest one, so that positions go on from it.
+    ///
+    /// # Errors
+    /// When storage fails.
+    fn forget_before(&self, session: &SessionId, before: Seq) -> Result<(), StorageError>;
+
+    /// Forgets a session.
+    ///
+    /// # Errors
+    /// When storage fails.
+    fn forget(&self, session: &SessionId) -> Result<(), StorageError>;
+}
+
+/// One thing to write.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Write {
+    /// An event.
+    Event(NewEvent),
+    /// What has been streamed of a message that is not complete; nothing when it is.
+    OpenBlock {
+        /// The session.
+        session: SessionId,
+        /// The block, in a form that the bridge reads back.
+        text: Option<String>,
+    },
+}
+
+/// An event to store.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewEvent {
+    /// The session.
+    pub session: SessionId,
+    /// Its position: one more than that of the session's newest event, or 1.
+    pub seq: Seq,
+    /// The event as clients get it.
+    pub text: String,
+    /// A name that no other event of the session may have.
+    pub key: Option<String>,
+    /// The state of the session after it, in a form that the bridge reads back; without it the last one holds.
+    pub summary: Option<String>,
+}
+
+/// An event as it was stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredEvent {
+    /// Its position.
+    pub seq: Seq,
+    /// The event as clients get it.
+    pub text: String,
+}
+
+/// A session as it was stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionRow {
+    /// The session.
+    pub session: SessionId,
+    /// The position of its oldest event that is still there.
+    pub first: Seq,
+    /// The position of its newest event.
+    pub last: Seq,
+    /// Its state, as last stored.
+    pub summary: Option<String>,
+}
+
+/// Why something could not be stored or read.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum StorageError {
+    /// The event is not at the next position.
+    #[error("event {seq} of session {session} is not the next one")]
+    OutOfOrder {
+        /// The session.
+        session: SessionId,
+        /// The position that was asked for.
+        seq: Seq,
+    },
+    /// There is an event with this key already.
+    #[error("session {session} has an event `{key}` already")]
+    KeyTaken {
+        /// The session.
+        session: SessionId,
+        /// The key.
+        key: String,
+    },
+    /// The log was made by a newer bridge.
+    #[error(
+        "the log has format {found}, this bridge knows {known}: use a newer bridge or another state directory"
+    )]
+    Newer {
+        /// The format of the file.
+        found: i64,
+        /// The newest format known here.
+        known: i64,
+    },
+    /// The database failed.
+    #[error("the log cannot be used: {0}")]
+    Database(String),
+    /// The log was closed.
+    #[error("the log is closed")]
+    Closed,
+}

@@ -1,0 +1,90 @@
+//! The embedded store does what a store must, and the writer keeps order.
+
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use pilothouse_bridge::api::{Seq, SessionId};
+use pilothouse_bridge::log::{
+    EventStore, Item, Log, NewEvent, SqliteStore, StorageError, Write, conformance,
+};
+
+pub(crate) fn event(session: &SessionId, seq: u64) -> Write {
+    let text = format!(r#"{{"type":"partial","seq":{seq},"text":"{}"}}"#, "word ".repeat(40));
+    Write::Event(NewEvent { session: session.clone(), seq: Seq(seq), text, key: None, summary: None })
+}
+
+#[test]
+fn the_embedded_store_conforms() {
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("log.db");
+    let mut open = || SqliteStore::open(&path).map(|store| Arc::new(store) as Arc<dyn EventStore>);
+    conformance::check(&mut open).unwrap();
+}
+
+#[test]
+fn a_file_that_is_no_log_is_refused_and_left_alone() {
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("log.db");
+    std::fs::write(&path, "Dear diary, this is not a database, and much longer than a header.".repeat(9))
+        .unwrap();
+    assert!(matches!(SqliteStore::open(&path), Err(StorageError::Database(_))));
+    assert!(std::fs::read_to_string(&path).unwrap().starts_with("Dear diary"));
+}
+
+#[tokio::test]
+async fn what_is_shown_comes_in_order_and_only_after_it_is_stored() {
+    let place = tempfile::tempdir().unwrap();
+    let store: Arc<dyn EventStore> = Arc::new(SqliteStore::open(&place.path().join("log.db")).unwrap());
+    let log = Log::new(Arc::clone(&store)).unwrap();
+    let shown = Arc::new(Mutex::new(Vec::new()));
+    let session = SessionId::from("s");
+    for n in 1..=2000_u64 {
+        let (shown, store, session) = (Arc::clone(&shown), Arc::clone(&store), session.clone());
+        // Every other item is only for the moment; it must not overtake.
+        let write = (n % 2 == 1).then(|| event(&session, n.div_ceil(2)));
+        let then = Box::new(move |result: Result<(), StorageError>| {
+            result.unwrap();
+            if n % 501 == 0 {
+                let stored = store.read_before(&session, Seq(u64::MAX), 1).unwrap();
+                assert!(stored[0].seq >= Seq(n.div_ceil(2)), "shown before it was stored");
+            }
+            shown.lock().unwrap().push(n);
+        });
+        log.submit(Item { write, then }).await.unwrap();
+    }
+    log.store(event(&session, 1001)).await.unwrap();
+    assert_eq!(*shown.lock().unwrap(), (1..=2000).collect::<Vec<_>>());
+}
+
+#[tokio::test]
+async fn a_write_that_fails_fails_alone() {
+    let place = tempfile::tempdir().unwrap();
+    let log = Log::new(Arc::new(SqliteStore::open(&place.path().join("log.db")).unwrap())).unwrap();
+    let (good, bad) = (SessionId::from("good"), SessionId::from("bad"));
+    let (one, two, three) =
+        tokio::join!(log.store(event(&good, 1)), log.store(event(&bad, 7)), log.store(event(&good, 2)));
+    assert_eq!((one, three), (Ok(()), Ok(())));
+    assert!(matches!(two, Err(StorageError::OutOfOrder { .. })));
+}
+
+/// The bound is 200 ms; ten times that on a busy machine in a debug build.
+#[tokio::test]
+async fn ten_thousand_events_are_caught_up_with_quickly() {
+    let place = tempfile::tempdir().unwrap();
+    let store = SqliteStore::open(&place.path().join("log.db")).unwrap();
+    let session = SessionId::from("s");
+    let events: Vec<Write> = (1..=10_000).map(|seq| event(&session, seq)).collect();
+    store.append(&events).unwrap();
+    let log = Log::new(Arc::new(store)).unwrap();
+    let start = Instant::now();
+    let mut after = Seq(0);
+    let mut seen = 0;
+    loop {
+        let page = log.read_after(&session, after, 500).await.unwrap();
+        let Some(last) = page.last() else { break };
+        after = last.seq;
+        seen += page.len();
+    }
+    assert_eq!(seen, 10_000);
+    assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
+}

@@ -1,0 +1,4 @@
+//! The bridge from outside.
+
+mod crash;
+mod log;
