@@ -101,6 +101,11 @@ impl Printer {
         self.err.flush()
     }
 
+    /// Wipes the prompt at which somebody was typing, to write in its place.
+    pub(crate) fn leave_prompt(&mut self) -> io::Result<()> {
+        io::stderr().write_all(ERASE_LINE)
+    }
+
     /// Shows what is going on, in place of what it showed before; only to people.
     pub(crate) fn progress(&mut self, text: &str) -> io::Result<()> {
         // Behind an unfinished line it would tear the text apart.

@@ -47,6 +47,7 @@ pub(crate) fn one_turn(
     if output.is_for_people() {
         options = options.include_partial_messages();
     }
+    options = output.listen(options);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let outcome = runtime.block_on(async {
         let (mut desk, options) = Desk::new(options)?;
@@ -54,12 +55,11 @@ pub(crate) fn one_turn(
             session = options.connect() => session.map_err(flags::explained)?,
             () = desk.interrupted() => return Ok(ExitCode::from(INTERRUPTED)),
         };
-        output.listen(&session);
         let outcome = talk(&session, &mut desk, &prompt, &mut output, printer).await;
         session.close().await;
-        output.finish(printer).await?;
         outcome
     });
+    output.finish(printer)?;
     // A thread that reads the terminal must not hold up the end.
     runtime.shutdown_background();
     outcome

@@ -101,6 +101,9 @@ impl Options {
             })?;
             connect = connect.tap(Arc::new(recorder));
         }
+        for tap in &process.taps.0 {
+            connect = connect.tap(Arc::clone(tap));
+        }
         if DebugLog::is_wanted() {
             connect = connect.tap(Arc::new(DebugLog));
         }

@@ -165,6 +165,7 @@ pub(crate) struct Process {
     pub(crate) request_timeout: Duration,
     pub(crate) exit_grace: Option<Duration>,
     pub(crate) record: Option<PathBuf>,
+    pub(crate) taps: process::Taps,
 }
 
 /// Changes to the inherited environment, in order; no value takes a variable away.
@@ -192,6 +193,7 @@ impl Default for Process {
             request_timeout: Duration::from_secs(60),
             exit_grace: None,
             record: None,
+            taps: process::Taps::default(),
         }
     }
 }

@@ -28,7 +28,8 @@ pub(crate) async fn read_line(given_up: &CancellationToken) -> io::Result<Option
         .unwrap_or_else(|cause| Err(io::Error::other(cause)))
 }
 
-fn read_line_blocking(given_up: &CancellationToken) -> io::Result<Option<String>> {
+/// Reads a line on this thread, as [`read_line`] does.
+pub(crate) fn read_line_blocking(given_up: &CancellationToken) -> io::Result<Option<String>> {
     let stdin = io::stdin();
     let mut line = Vec::new();
     while !given_up.is_cancelled() {
@@ -44,11 +45,12 @@ fn read_line_blocking(given_up: &CancellationToken) -> io::Result<Option<String>
             Err(Errno::EINTR) => {}
             Err(error) => return Err(error.into()),
             Ok(0) if line.is_empty() => return Ok(None),
-            Ok(0) => break,
-            Ok(_) if byte == *b"\n" => break,
+            // Even if it is given up by now: nobody else would get this line.
+            Ok(0) => return Ok(Some(String::from_utf8_lossy(&line).into_owned())),
+            Ok(_) if byte == *b"\n" => return Ok(Some(String::from_utf8_lossy(&line).into_owned())),
             Ok(_) if line.len() < LONGEST_LINE => line.extend(byte),
             Ok(_) => {}
         }
     }
-    Ok((!given_up.is_cancelled()).then(|| String::from_utf8_lossy(&line).into_owned()))
+    Ok(None)
 }

@@ -3,6 +3,7 @@
 pub(crate) mod approval;
 pub(crate) mod flags;
 pub(crate) mod input;
+pub(crate) mod lines;
 pub(crate) mod output;
 pub(crate) mod question;
 pub(crate) mod turn;

@@ -1,8 +1,12 @@
 //! The three ways a conversation is printed.
 
+use std::sync::Arc;
+
 use clap::Args;
 use pilothouse::proto::TurnResult;
-use pilothouse::{AllEvents, Event, Session};
+use pilothouse::tape::{Direction, Tap};
+use pilothouse::{Event, Options};
+use tokio::sync::mpsc;
 
 use crate::printer::Printer;
 use crate::talk::view::View;
@@ -13,7 +17,7 @@ pub(crate) struct OutputFlags {
     /// Print the result as one JSON object
     #[arg(long, conflicts_with = "stream_json")]
     json: bool,
-    /// Print every message as it comes, one JSON object a line
+    /// Print every frame as it comes, one JSON object a line
     #[arg(long)]
     stream_json: bool,
 }
@@ -25,14 +29,26 @@ pub(crate) enum Output {
     Shown(View),
     /// The result only, as JSON.
     Result,
-    /// Every message, as JSON; those between and after turns, too.
-    Messages(Option<AllEvents>),
+    /// Every line that the agent writes, as it stands on the wire: the handshake and requests, too.
+    Lines(Option<mpsc::UnboundedReceiver<Vec<u8>>>),
+}
+
+/// Passes on what the agent writes. The queue stays short: who reads the wire and who prints share one thread.
+struct Copy(mpsc::UnboundedSender<Vec<u8>>);
+
+impl Tap for Copy {
+    fn line(&self, direction: Direction, line: &[u8]) {
+        if direction == Direction::Out {
+            // Nobody is left to print it when the program ends early.
+            self.0.send(line.to_owned()).ok();
+        }
+    }
 }
 
 impl OutputFlags {
     pub(crate) fn output(self) -> Output {
         match self {
-            Self { stream_json: true, .. } => Output::Messages(None),
+            Self { stream_json: true, .. } => Output::Lines(None),
             Self { json: true, .. } => Output::Result,
             Self { .. } => Output::Shown(View::default()),
         }
@@ -45,34 +61,35 @@ impl Output {
         matches!(self, Self::Shown(_))
     }
 
-    /// Hears the whole session, if that is to be printed.
-    pub(crate) fn listen(&mut self, session: &Session) {
-        if let Self::Messages(events) = self {
-            *events = Some(session.events());
-        }
+    /// Hears the wire of the session to come, if that is to be printed.
+    pub(crate) fn listen(&mut self, options: Options) -> Options {
+        let Self::Lines(heard) = self else { return options };
+        let (sender, receiver) = mpsc::unbounded_channel();
+        *heard = Some(receiver);
+        options.tap(Arc::new(Copy(sender)))
     }
 
-    /// What was heard next; never ready if nothing is listened to. Cancel safe.
-    pub(crate) async fn heard(&mut self) -> Option<Event> {
+    /// The line that was heard next; never ready if nothing is listened to. Cancel safe.
+    pub(crate) async fn heard(&mut self) -> Option<Vec<u8>> {
         match self {
-            Self::Messages(Some(events)) => events.next().await,
+            Self::Lines(Some(lines)) => lines.recv().await,
             _ => std::future::pending().await,
         }
     }
 
     /// Prints all that is left of a session that has ended.
-    pub(crate) async fn finish(&mut self, printer: &mut Printer) -> std::io::Result<()> {
-        while let Self::Messages(Some(events)) = self
-            && let Some(event) = events.next().await
+    pub(crate) fn finish(&mut self, printer: &mut Printer) -> std::io::Result<()> {
+        while let Self::Lines(Some(lines)) = self
+            && let Ok(line) = lines.try_recv()
         {
-            self.event(&event, printer)?;
+            self.line(&line, printer)?;
         }
         Ok(())
     }
 
-    /// Prints what arrived in a turn, unless it is heard with the whole session.
-    pub(crate) fn turn_event(&mut self, event: &Event, printer: &mut Printer) -> std::io::Result<()> {
-        if matches!(self, Self::Messages(Some(_))) { Ok(()) } else { self.event(event, printer) }
+    /// Prints a line that the agent wrote.
+    pub(crate) fn line(&mut self, line: &[u8], printer: &mut Printer) -> std::io::Result<()> {
+        if matches!(self, Self::Lines(_)) { printer.bytes(line) } else { Ok(()) }
     }
 
     /// Prints what arrived.
@@ -82,10 +99,6 @@ impl Output {
             (Self::Shown(_), Event::Malformed { error, .. }) => {
                 printer.warning(format_args!("a message of the agent makes no sense: {error}"))
             }
-            (
-                Self::Messages(_),
-                Event::Frame { raw, .. } | Event::Malformed { raw, .. } | Event::Noise { raw },
-            ) => printer.bytes(raw),
             _ => Ok(()),
         }
     }
@@ -100,7 +113,7 @@ impl Output {
         match self {
             Self::Shown(view) => view.result(result, printer),
             Self::Result => printer.bytes(raw),
-            Self::Messages(_) => Ok(()),
+            Self::Lines(_) => Ok(()),
         }
     }
 
@@ -108,7 +121,7 @@ impl Output {
     pub(crate) fn tick(&mut self, printer: &mut Printer) -> std::io::Result<()> {
         match self {
             Self::Shown(view) => view.tick(printer),
-            Self::Result | Self::Messages(_) => Ok(()),
+            Self::Result | Self::Lines(_) => Ok(()),
         }
     }
 }

@@ -72,9 +72,9 @@ impl Desk {
                     interrupted = true;
                     interrupt(session, printer)?;
                 }
-                Some(event) = output.heard() => output.event(&event, printer)?,
+                Some(line) = output.heard() => output.line(&line, printer)?,
                 event = turn.next() => match event {
-                    Some(event) => output.turn_event(&event?, printer)?,
+                    Some(event) => output.event(&event?, printer)?,
                     None => break,
                 },
                 Some(request) = self.requests.recv() => {

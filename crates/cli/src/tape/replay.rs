@@ -36,11 +36,12 @@ pub(crate) fn replay(args: &ReplayArgs, printer: &mut Printer) -> anyhow::Result
         match entry.what {
             What::In(Said::Msg(text)) if output.is_for_people() => heard(&text, printer)?,
             What::Out(Said::Msg(text)) => {
+                output.line(text.as_bytes(), printer)?;
                 if let Some(was_failure) = said(text, &mut output, printer)? {
                     failed = was_failure;
                 }
             }
-            What::Out(Said::Raw(text)) => output.event(&Event::Noise { raw: text.into() }, printer)?,
+            What::Out(Said::Raw(text)) => output.line(text.as_bytes(), printer)?,
             What::Err(text) => printer.note(format_args!("{DIM}{}{DIM:#}", plain(&text)))?,
             What::In(_) | What::Meta(_) => {}
         }

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use pilothouse_link::tape::{Said, Tape, What};
 use pilothouse_testkit::binary;
 use serde_json::Value;
 
@@ -59,7 +60,7 @@ fn answers_go_to_stdout_and_everything_else_to_stderr() {
 }
 
 #[test]
-fn json_is_the_result_and_stream_json_is_every_message() {
+fn json_is_the_result_and_stream_json_is_every_frame() {
     let home = tempfile::tempdir().unwrap();
     let result = with_agent(home.path(), "plain", &["run", "--json", "hi"], "").out;
     let result: Value = serde_json::from_str(&result).unwrap();
@@ -74,7 +75,27 @@ fn json_is_the_result_and_stream_json_is_every_message() {
         ["system/session_state_changed", "command_lifecycle", "result/success"],
         "also what follows the result"
     );
+    assert_eq!(kinds.first().map(String::as_str), Some("control_response"), "the handshake, too");
     assert_eq!(run.code, 0);
+
+    // A tape holds the same lines with secrets masked, and nothing is secret here.
+    for fault in ["tour", "permission", "noise", "malformed", "unknown_type"] {
+        let tape = home.path().join(format!("{fault}.ndjson"));
+        let run = with_agent(
+            home.path(),
+            fault,
+            &["tape", "record", tape.to_str().unwrap(), "hi", "--stream-json"],
+            "",
+        );
+        let (tape, problems) = Tape::read(fs::read(&tape).unwrap().as_slice()).unwrap();
+        assert!(problems.is_empty(), "{problems:?}");
+        let said = |what| match what {
+            What::Out(Said::Msg(text) | Said::Raw(text)) => Some(text),
+            _ => None,
+        };
+        let written: Vec<String> = tape.entries.into_iter().filter_map(|entry| said(entry.what)).collect();
+        assert_eq!(run.out.lines().collect::<Vec<_>>(), written, "{fault}");
+    }
 }
 
 fn kind(frame: Value) -> String {

@@ -152,3 +152,34 @@ while read -r line; do :; done
     let (code, screen) = in_terminal_with(&agent, home.path(), "", "run hi", &steps);
     assert_eq!(code, 130, "{screen}");
 }
+
+#[test]
+fn the_agent_may_break_in_while_somebody_types() {
+    // It answers, starts a turn of its own a little later, and then says what it is told.
+    const TALKATIVE: &str = r#"#!/bin/sh
+field() { printf '%s' "$line" | sed "s/.*\"$1\":\"\([^\"]*\)\".*/\1/"; }
+end() { printf '{"type":"result","subtype":"success","is_error":false,"duration_ms":1,"duration_api_ms":1,"num_turns":1,"result":"%s","session_id":"s","total_cost_usd":0,"uuid":"r","user_message_uuids":[%s]%s}\n' "$1" "$2" "$3"; }
+read -r line
+printf '{"type":"control_response","response":{"subtype":"success","request_id":"%s","response":{"commands":[],"agents":[],"output_style":"default","available_output_styles":[],"models":[],"account":{}}}}\n' "$(field request_id)"
+read -r line
+end answered "\"$(field uuid)\""
+sleep 1
+printf '{"type":"assistant","message":{"id":"m","type":"message","role":"assistant","model":"m","content":[{"type":"text","text":"by myself"}],"stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":1,"output_tokens":1}},"parent_tool_use_id":null,"session_id":"s","uuid":"a"}\n'
+end "by myself" "" ',"origin":{"kind":"task-notification"}'
+read -r line
+end "heard $(field content)" "\"$(field uuid)\""
+read -r line
+"#;
+    let home = tempfile::tempdir().unwrap();
+    let agent = home.path().join("talkative");
+    std::fs::write(&agent, TALKATIVE).unwrap();
+    std::fs::set_permissions(&agent, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let steps = [
+        ("Tab completes", "hi\r"),
+        ("answered", "half "),
+        ("by myself", "done\r"),
+        ("heard half done", "\u{4}"),
+    ];
+    let (code, screen) = in_terminal_with(&agent, home.path(), "", "chat", &steps);
+    assert_eq!(code, 0, "{screen}");
+}

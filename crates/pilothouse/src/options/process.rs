@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use pilothouse_link::tape::Tap;
+
 use super::Options;
 
 impl Options {
@@ -80,7 +82,7 @@ impl Options {
         self
     }
 
-    /// The longest line to accept, 64 MiB by default. A longer one becomes an event that says so.
+    /// The longest line to accept, 256 MiB by default. A longer one becomes an event that says so.
     pub fn max_line_bytes(mut self, bytes: usize) -> Self {
         self.process.max_line_bytes = Some(bytes);
         self
@@ -108,6 +110,22 @@ impl Options {
     pub fn record(mut self, path: impl Into<PathBuf>) -> Self {
         self.process.record = Some(path.into());
         self
+    }
+
+    /// Shows every line of the wire to `tap`, in both directions and as it stands there. May be repeated.
+    pub fn tap(mut self, tap: Arc<dyn Tap>) -> Self {
+        self.process.taps.0.push(tap);
+        self
+    }
+}
+
+/// Who sees every line of the wire.
+#[derive(Clone, Default)]
+pub(crate) struct Taps(pub(crate) Vec<Arc<dyn Tap>>);
+
+impl fmt::Debug for Taps {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} taps", self.0.len())
     }
 }
 
