@@ -32,7 +32,10 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     let namespace = Namespace::find()?;
     command::run(&mut cargo(&["build", "--release", "--workspace", "--bins"]))?;
     let mut player = namespace.enter(target("release/conformance"));
-    player.arg("--fixtures").arg(root().join("fixtures")).arg("--jobs").arg(options.jobs.to_string());
+    for folder in ["fixtures", "fixtures/claims"] {
+        player.arg("--fixtures").arg(root().join(folder));
+    }
+    player.arg("--jobs").arg(options.jobs.to_string());
     if options.verbose {
         player.arg("-v");
     }

@@ -75,3 +75,7 @@ fn changed_lines(title: &str, old: &[String], new: &[String]) -> Vec<String> {
     }
     lines
 }
+
+#[cfg(test)]
+#[path = "compare_tests.rs"]
+mod tests;

@@ -38,9 +38,9 @@ struct Options {
     /// The CLI to test
     #[arg(long)]
     cli: PathBuf,
-    /// Folder with `scenarios.json` and `tapes/VERSION`
-    #[arg(long)]
-    fixtures: PathBuf,
+    /// Folders with `scenarios.json` and `tapes/VERSION`
+    #[arg(long, required = true)]
+    fixtures: Vec<PathBuf>,
     /// The version whose tapes to compare with
     #[arg(long, default_value = "2.1.325")]
     tapes: String,
@@ -110,7 +110,10 @@ async fn run(options: Options) -> Result<()> {
 }
 
 fn chosen(options: &Options) -> Result<Vec<Scenario>> {
-    let mut scenarios = Scenario::load(&options.fixtures.join("scenarios.json"))?;
+    let mut scenarios = Vec::new();
+    for folder in &options.fixtures {
+        scenarios.extend(Scenario::load(folder)?);
+    }
     scenarios.retain(|scenario| {
         let named = options.patterns.iter().any(|pattern| fits(pattern, &scenario.name));
         let slow = SLOW.iter().any(|pattern| fits(pattern, &scenario.name));
@@ -137,8 +140,8 @@ async fn score(
     known: Option<&Known>,
     scenario: &Scenario,
 ) -> Result<Scored> {
-    let tape = options.fixtures.join("tapes").join(&options.tapes).join(format!("{}.ndjson", scenario.name));
-    let recorded = record::load(&tape)?;
+    let tapes = scenario.folder.join("tapes").join(&options.tapes);
+    let recorded = record::load(&tapes.join(format!("{}.ndjson", scenario.name)))?;
     let mut tries_left = 2;
     loop {
         let new = match &options.out {

@@ -6,7 +6,7 @@
 //! on the same home and project, each with its own flags and steps. `process.rs` says what the steps are.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use serde_json::{Map, Value};
@@ -15,18 +15,21 @@ use serde_json::{Map, Value};
 #[derive(Debug, Clone)]
 pub(crate) struct Scenario {
     pub(crate) name: String,
+    /// Where its file is, with the tapes beside it.
+    pub(crate) folder: PathBuf,
     pub(crate) fields: Map<String, Value>,
 }
 
 impl Scenario {
-    /// All scenarios of a file, in its order.
-    pub(crate) fn load(path: &Path) -> Result<Vec<Scenario>> {
-        let text = fs_err::read_to_string(path)?;
+    /// All scenarios of a folder, in the order of its file.
+    pub(crate) fn load(folder: &Path) -> Result<Vec<Scenario>> {
+        let path = folder.join("scenarios.json");
+        let text = fs_err::read_to_string(&path)?;
         let all: Map<String, Value> =
             serde_json::from_str(&text).with_context(|| format!("{} is no object", path.display()))?;
         all.into_iter()
             .map(|(name, value)| match value {
-                Value::Object(fields) => Ok(Scenario { name, fields }),
+                Value::Object(fields) => Ok(Scenario { name, folder: folder.to_owned(), fields }),
                 other => anyhow::bail!("the scenario `{name}` is no object but {other}"),
             })
             .collect()
