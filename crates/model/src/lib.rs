@@ -2,6 +2,11 @@
 //!
 //! A [`Model`] takes a [`Request`] and gives a [`Reply`], a stream of [`Event`]s: pieces of the answer, blocks as they
 //! are completed, retries, and at last the whole [`Answer`] or an [`ApiFailure`].
+//!
+//! There are two models: the [`MessagesApi`] over the network, and a [`ScriptModel`] that says what a [`Script`] says. Both
+//! retry, stop and fail in the same way, so an agent that was tested with scripts is tested.
+//!
+//! [`ModelInfo`] knows names, prices and sizes; a [`Ledger`] adds up what a session spends.
 
 mod answering;
 mod api;
@@ -15,6 +20,7 @@ mod money;
 mod reply;
 mod request;
 mod retry;
+mod script;
 
 pub use api::{ApiConfig, Credentials, MessagesApi};
 pub use event::{Answer, Event, Retry};
@@ -25,3 +31,7 @@ pub use model::{Counting, Model};
 pub use money::{Cost, Price};
 pub use reply::{EventSink, Reply};
 pub use request::{Purpose, Request, Thinking, ToolOffer};
+pub use script::{
+    ApiError, Block, Call, DEMO, Fault, FaultAction, Pace, Place, Script, ScriptError, ScriptModel,
+    ScriptSyntax, Times, Turn, TurnUsage, When,
+};

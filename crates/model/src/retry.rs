@@ -138,3 +138,7 @@ fn give_up_a_feature(request: &mut Request) {
         _ => request.effort = None,
     }
 }
+
+#[cfg(test)]
+#[path = "retry_tests.rs"]
+mod tests;

@@ -112,6 +112,45 @@ pub(super) fn from_response(
     }
 }
 
+/// An error that a script asks for, in the words of a real one.
+pub(crate) fn scripted_error(
+    model: &str,
+    status: u16,
+    kind: Option<String>,
+    message: Option<String>,
+) -> ApiFailure {
+    let kind = kind.unwrap_or_else(|| usual_type(status).to_owned());
+    let message = message.unwrap_or_else(|| format!("scripted {kind}"));
+    describe(
+        &ApiConfig::from_env(|_| None),
+        model,
+        status,
+        ErrorDetail { kind: Some(kind), message: Some(message) },
+    )
+}
+
+/// A connection that a script drops.
+pub(crate) fn scripted_connection_failure() -> ApiFailure {
+    ApiFailure {
+        kind: FailureKind::Connection,
+        class: AssistantError::ServerError,
+        ..plain("API Error: Connection dropped (ECONNRESET). Check the network, then try again.")
+    }
+}
+
+fn usual_type(status: u16) -> &'static str {
+    match status {
+        400 => "invalid_request_error",
+        401 => "authentication_error",
+        403 => "permission_error",
+        404 => "not_found_error",
+        413 => "request_too_large",
+        429 => "rate_limit_error",
+        529 => "overloaded_error",
+        _ => "api_error",
+    }
+}
+
 fn describe(config: &ApiConfig, model: &str, status: u16, detail: ErrorDetail) -> ApiFailure {
     let message = detail.message.unwrap_or_default();
     let too_long = prompt_too_long(status, &message);

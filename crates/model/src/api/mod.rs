@@ -17,7 +17,9 @@ use crate::reply::{EventSink, Reply};
 use crate::request::Request;
 use client::Client;
 
+pub(crate) use attempt::give_out_blocks;
 pub use config::{ApiConfig, Credentials};
+pub(crate) use errors::{scripted_connection_failure, scripted_error};
 
 /// The Messages API. Making one does nothing; the connection is made when it is first asked.
 ///

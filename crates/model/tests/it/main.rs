@@ -2,3 +2,5 @@
 
 mod api;
 mod figures;
+mod script;
+mod script_errors;
