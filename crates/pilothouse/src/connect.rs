@@ -45,6 +45,9 @@ impl Options {
         if let Some(cwd) = &self.process.cwd {
             spawn = spawn.cwd(cwd);
         }
+        if let Some(user) = &self.process.user {
+            spawn = spawn.user(user);
+        }
         if let Some(lines) = self.process.stderr.clone() {
             spawn = spawn.on_stderr(Box::new(move |line| (lines.0)(line)));
         }

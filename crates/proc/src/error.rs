@@ -54,6 +54,27 @@ pub enum SpawnError {
         /// The program as it was given.
         program: PathBuf,
     },
+    /// No user of that name or number.
+    #[error("there is no user `{user}` on this system; give the name or number of one that exists")]
+    NoSuchUser {
+        /// The user as it was given.
+        user: String,
+    },
+    /// We may not become that user.
+    #[error("this process may not start a child as the user `{user}`; run it as root, or leave the user out")]
+    UserRefused {
+        /// The user as it was given.
+        user: String,
+    },
+    /// The system could not say who that user is.
+    #[error("cannot look up the user `{user}`; give a number, or leave the user out")]
+    UserLookup {
+        /// The user as it was given.
+        user: String,
+        /// What the system said.
+        #[source]
+        cause: io::Error,
+    },
     /// Anything else the system reported.
     #[error("could not start `{}`", program.display())]
     Io {

@@ -25,6 +25,7 @@ mod launcher;
 mod run;
 mod spawn;
 mod tail;
+mod user;
 
 pub use child::Child;
 pub use error::SpawnError;

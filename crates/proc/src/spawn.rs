@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use crate::child::Child;
 use crate::error::{self, SpawnError};
-use crate::{keeper, launcher};
+use crate::{keeper, launcher, user};
 
 /// Receives each line a child writes to stderr, without its newline.
 pub type StderrLines = Box<dyn FnMut(&str) + Send>;
@@ -19,6 +19,7 @@ pub struct Spawn {
     clear_env: bool,
     env: Vec<(OsString, Option<OsString>)>,
     cwd: Option<PathBuf>,
+    user: Option<String>,
     stdin: Input,
     stderr_lines: Vec<StderrLines>,
 }
@@ -37,6 +38,7 @@ impl Spawn {
             clear_env: false,
             env: Vec::new(),
             cwd: None,
+            user: None,
             stdin: Input::Pipe,
             stderr_lines: Vec::new(),
         }
@@ -80,6 +82,14 @@ impl Spawn {
         self
     }
 
+    /// Runs the child as this user of the system, a name or a number, with that user's own group and no others.
+    ///
+    /// That needs the right to do so, usually root's. The environment stays as it is, `HOME` included.
+    pub fn user(mut self, user: impl Into<String>) -> Self {
+        self.user = Some(user.into());
+        self
+    }
+
     /// Gives the child `/dev/null` as stdin instead of a pipe.
     pub fn no_stdin(mut self) -> Self {
         self.stdin = Input::Null;
@@ -119,7 +129,11 @@ impl Spawn {
     /// [`SpawnError`] says what is wrong with the program or the directory, and what to do about it.
     pub async fn start(mut self) -> Result<Child, SpawnError> {
         let lines = std::mem::take(&mut self.stderr_lines);
-        let launched = launcher::launch(self.command()).await;
+        let mut command = self.command();
+        if let Some(user) = &self.user {
+            user::become_user(&mut command, user)?;
+        }
+        let launched = launcher::launch(command).await;
         let started = launched.and_then(|leader| keeper::keep(leader, lines));
         started
             .map_err(|cause| error::diagnose(cause, &self.program, self.cwd.as_deref(), self.search_path()))
@@ -169,6 +183,7 @@ impl fmt::Debug for Spawn {
             .field("clear_env", &self.clear_env)
             .field("env", &names)
             .field("cwd", &self.cwd)
+            .field("user", &self.user)
             .finish_non_exhaustive()
     }
 }

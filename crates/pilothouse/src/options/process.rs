@@ -40,6 +40,13 @@ impl Options {
         self
     }
 
+    /// Runs the CLI as this user of the system, a name or a number. Only root may ask for another user than itself; the
+    /// environment stays as it is, so set `HOME` to that user's with [`Options::env`].
+    pub fn user(mut self, user: impl Into<String>) -> Self {
+        self.process.user = Some(user.into());
+        self
+    }
+
     /// Sets a variable for the child, over the inherited one. May be repeated.
     pub fn env(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.process.env.0.push((name.into(), Some(value.into())));

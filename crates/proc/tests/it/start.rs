@@ -27,6 +27,8 @@ async fn each_bad_start_says_what_to_do() {
         (Spawn::new(&odd), "cannot be run on this machine; check its first line"),
         (Spawn::new("sh").cwd("/no/such/dir"), "the working directory `/no/such/dir` does not exist"),
         (Spawn::new("sh").cwd(&plain), "does not exist or is not a directory; create it"),
+        (Spawn::new("sh").user("no-such-user-here"), "there is no user `no-such-user-here`"),
+        (Spawn::new("sh").user("a\0b"), "there is no user"),
         (Spawn::new("sh").arg("a\0b"), "holds a NUL byte; remove it"),
         (Spawn::new("sh").arg("x".repeat(4 << 20)), "too long for the system; pass large values"),
     ];
@@ -87,4 +89,24 @@ fn a_child_outlives_the_thread_that_asked_for_it() {
 fn errors_are_typed() {
     let error = Spawn::new("/no/such/program").run_blocking(b"", Limits::default());
     assert!(matches!(error, Err(SpawnError::NotFound { .. })));
+}
+
+/// Root becomes another user for good: no way back, no group kept. Everybody else is told that they may not.
+#[test]
+fn a_child_may_be_another_user() {
+    let limits = Limits::default;
+    let ids = |spawn: Spawn| spawn.args(["-c", "id -u; id -g; id -G"]).run_blocking(b"", limits());
+    let me = rustix::process::geteuid();
+    let own = ids(Spawn::new("sh").user(me.as_raw().to_string())).unwrap();
+    assert!(String::from_utf8_lossy(&own.stdout).starts_with(&format!("{}\n", me.as_raw())));
+    // A number that nobody has a name for.
+    match ids(Spawn::new("sh").user("54321")) {
+        Ok(other) => {
+            assert!(me.is_root());
+            assert_eq!(String::from_utf8_lossy(&other.stdout), "54321\n54321\n54321\n");
+        }
+        Err(error) => {
+            assert!(!me.is_root() && matches!(error, SpawnError::UserRefused { .. }), "{error}");
+        }
+    }
 }
