@@ -16,6 +16,7 @@
 pub mod gate;
 pub mod hooks;
 pub mod launch;
+pub mod mcp;
 mod output;
 pub mod plan;
 mod questions;
