@@ -13,24 +13,50 @@
 //!   about the session.
 //! - [`Stamp`] gives ids and times, which scripts can pin.
 
+mod agent;
+mod calls;
+mod compact;
+mod control;
+mod driver;
+mod frames;
 pub mod gate;
+mod happenings;
+mod history;
 pub mod hooks;
 pub mod launch;
-pub mod mcp;
+mod machine;
+mod offers;
 mod output;
 pub mod plan;
+mod prompt;
 mod questions;
+mod record;
+mod resume;
+mod rewind;
 mod scene;
 mod session;
 mod stamp;
+mod stop;
+mod structured;
+mod talk;
+mod tasks;
 #[cfg(test)]
 mod test_session;
 mod tool;
+mod toolbox;
+mod turn;
+mod voice;
+mod words;
 
+pub use agent::{Agent, Complain, Finish, Options, Signal};
+pub use history::History;
 pub use launch::{Launch, PROTOCOL_VERSION};
 pub use output::Output;
 pub use questions::AskUserQuestion;
+pub use record::Recorder;
 pub use scene::{Scene, Subagent};
 pub use session::Session;
 pub use stamp::Stamp;
+pub use tasks::{TaskNote, TaskOver};
 pub use tool::{AgentTool, Builtin, Caller, Ran, ToolCall, Verdict, Working};
+pub use toolbox::Toolbox;

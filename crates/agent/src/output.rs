@@ -21,6 +21,8 @@ struct Kept {
     result: Option<Box<TurnResult>>,
     /// Whether the last result was a failure: it decides the exit code.
     failed: bool,
+    /// Nothing is told any more.
+    muted: bool,
 }
 
 impl Output {
@@ -30,6 +32,9 @@ impl Output {
 
     /// Sends a frame. When the host is gone there is nobody left to tell, and the end of the connection ends the session.
     pub fn emit(&self, frame: AgentFrame) {
+        if self.kept().muted {
+            return;
+        }
         if let AgentFrame::Result(result) = &frame {
             let mut kept = self.kept();
             kept.failed = result.is_error.as_ref().copied().unwrap_or(false);
@@ -42,6 +47,11 @@ impl Output {
             OutputFormat::Json { all: true } => self.kept().frames.push(frame),
             OutputFormat::Json { all: false } | OutputFormat::Text => {}
         }
+    }
+
+    /// Sends nothing any more: the process is about to end.
+    pub(crate) fn mute(&self) {
+        self.kept().muted = true;
     }
 
     /// Waits while the host is far behind with reading.

@@ -25,6 +25,12 @@ impl fmt::Display for SessionId {
     }
 }
 
+impl From<Uuid> for SessionId {
+    fn from(id: Uuid) -> Self {
+        Self(id)
+    }
+}
+
 impl FromStr for SessionId {
     type Err = StoreError;
 

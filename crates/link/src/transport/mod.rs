@@ -46,6 +46,14 @@ impl Transport {
         Ok(Self::from_io(stdio::Input::start(io::stdin())?, stdio::Output::start(io::stdout())?))
     }
 
+    /// The stdout of this process alone, for an agent that is told everything when it starts: its input is at its end.
+    ///
+    /// # Errors
+    /// When the thread cannot be started.
+    pub fn stdout() -> io::Result<Self> {
+        Ok(Self::from_io(tokio::io::empty(), stdio::Output::start(io::stdout())?))
+    }
+
     /// A child's stdin and stdout. Prefer [`crate::Connect::child`], which also lets tapes know about the child.
     ///
     /// # Errors

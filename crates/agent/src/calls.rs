@@ -1,0 +1,235 @@
+//! One tool call from its arguments to its result.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use pilothouse_proto::{
+    AgentFrame, Content, ContentBlock, Extra, Opt, PermissionDecisionMeta, ToolProgress, ToolResultBlock,
+    ToolResultMeta,
+};
+use pilothouse_tools::{Done, Outcome};
+use serde_json::{Number, Value};
+
+use crate::hooks::{Occasion, ToolUse};
+use crate::machine::CallEnd;
+use crate::session::Session;
+use crate::tool::{AgentTool, Ran, ToolCall, Verdict};
+use crate::words;
+
+/// How often the host hears of a tool that is still running.
+const HEARTBEAT: Duration = Duration::from_secs(30);
+
+/// What came of a call, ready to be told.
+#[derive(Debug)]
+pub(crate) struct Performed {
+    pub(crate) call: ToolCall,
+    pub(crate) result: ToolResultBlock,
+    pub(crate) structured: Value,
+    pub(crate) meta: Option<ToolResultMeta>,
+    /// Synthetic messages that follow.
+    pub(crate) follow_ups: Vec<Vec<ContentBlock>>,
+    /// Texts of hooks for the model.
+    pub(crate) contexts: Vec<String>,
+    pub(crate) end: CallEnd,
+}
+
+/// Runs a call: the gate, the tool, the hooks after it.
+pub(crate) async fn perform(
+    session: Arc<Session>,
+    call: ToolCall,
+    tool: Option<Arc<dyn AgentTool>>,
+) -> Performed {
+    let Some(tool) = tool else {
+        let message = words::no_such_tool(&session, &call.name);
+        return Performed::refused(
+            call,
+            &format!("<tool_use_error>{message}</tool_use_error>"),
+            Some(message.into()),
+            None,
+        );
+    };
+    let beat = tokio::spawn(heartbeat(session.clone(), call.clone()));
+    let performed = perform_known(&session, call, &*tool).await;
+    beat.abort();
+    performed
+}
+
+async fn perform_known(session: &Arc<Session>, mut call: ToolCall, tool: &dyn AgentTool) -> Performed {
+    let verdict = match tool.is_internal() {
+        true => Verdict::Run {
+            input: call.input.clone(),
+            decision: Some(config()),
+            then_stop: None,
+            contexts: Vec::new(),
+        },
+        false => session.gate().check(session, &call, tool).await,
+    };
+    match verdict {
+        Verdict::Interrupt => Performed::interrupted(call, false),
+        Verdict::Refuse { message, structured, decision, non_execution_kind, then_stop, contexts } => {
+            let structured = structured.unwrap_or_else(|| format!("Error: {message}").into());
+            let meta = meta(&call, decision, non_execution_kind);
+            let mut performed = Performed::refused(call, &message, Some(structured), meta);
+            performed.contexts = contexts;
+            if then_stop.is_some() {
+                performed.end = CallEnd::HookStopped;
+            }
+            performed
+        }
+        Verdict::Run { input, decision, then_stop, contexts } => {
+            call.input = input;
+            let begun = Instant::now();
+            let ran = tool.run(&call, session).await;
+            let took = begun.elapsed();
+            let mut performed = finish(call, ran, decision);
+            performed.contexts = contexts;
+            if performed.end == CallEnd::Result && then_stop.is_some() {
+                performed.end = CallEnd::HookStopped;
+            }
+            tell_hooks(session, &mut performed, tool, took).await;
+            performed
+        }
+    }
+}
+
+/// The result as the model and the host get it.
+fn finish(call: ToolCall, ran: Ran, decision: Option<PermissionDecisionMeta>) -> Performed {
+    let meta = meta(&call, decision, None);
+    let mut performed = match ran.outcome {
+        Outcome::Done(done) => {
+            let Done { content, structured } = *done;
+            let result = ToolResultBlock {
+                tool_use_id: call.id.clone(),
+                content: content_of(content).into(),
+                is_error: if call.name == "Bash" { false.into() } else { Opt::Absent },
+                ..ToolResultBlock::default()
+            };
+            let end = CallEnd::Result;
+            Performed { call, result, structured, meta, follow_ups: Vec::new(), contexts: Vec::new(), end }
+        }
+        Outcome::Failed { message, misuse: true } => {
+            let text = format!("<tool_use_error>{message}</tool_use_error>");
+            Performed::refused(call, &text, Some(format!("Error: {message}").into()), meta)
+        }
+        Outcome::Failed { message, misuse: false } => {
+            let structured = format!("Error: {message}").into();
+            Performed::refused(call, &message, Some(structured), meta)
+        }
+        Outcome::Stopped { .. } => Performed::interrupted(call, true),
+    };
+    performed.follow_ups = ran.follow_ups;
+    performed
+}
+
+/// Hooks hear of the result, and may add to it.
+async fn tell_hooks(session: &Arc<Session>, performed: &mut Performed, tool: &dyn AgentTool, took: Duration) {
+    if performed.end == CallEnd::Interrupted {
+        return;
+    }
+    let scene = session.scene(performed.call.caller.as_ref());
+    let used = ToolUse {
+        id: performed.call.id.clone(),
+        name: performed.call.name.clone(),
+        input: performed.call.input.clone(),
+        cwd: scene.cwd.clone(),
+        mcp_server: tool.mcp_server(),
+        title: tool.title(),
+    };
+    let millis = took.as_millis() as u64;
+    let failed = performed.result.is_error.as_ref() == Some(&true);
+    let occasion = match failed {
+        false => Occasion::post_tool_use(&scene, &used, performed.structured.clone(), millis),
+        true => {
+            let error = performed
+                .result
+                .content
+                .as_ref()
+                .map(|content| content.text().into_owned())
+                .unwrap_or_default();
+            Occasion::post_tool_use_failure(&scene, &used, error, false, millis)
+        }
+    };
+    let report = tokio::select! {
+        report = session.hooks().fire(session, &scene, occasion) => report,
+        () = performed.call.stop.cancelled() => return,
+    };
+    performed.contexts.extend(report.contexts);
+    if let Some(reason) = report.block {
+        performed.contexts.push(reason);
+    }
+    if report.stop.is_some() && performed.end == CallEnd::Result {
+        performed.end = CallEnd::HookStopped;
+    }
+}
+
+impl Performed {
+    fn refused(call: ToolCall, text: &str, structured: Option<Value>, meta: Option<ToolResultMeta>) -> Self {
+        let result = crate::voice::failed_result(&call.id, text);
+        let structured = structured.unwrap_or_else(|| format!("Error: {text}").into());
+        let end = CallEnd::Result;
+        Self { call, result, structured, meta, follow_ups: Vec::new(), contexts: Vec::new(), end }
+    }
+
+    /// The user stopped it: before it ran, or while it did.
+    pub(crate) fn interrupted(call: ToolCall, ran: bool) -> Self {
+        let text = if ran { words::STOPPED_WHILE_RUNNING } else { words::REJECTED };
+        let meta = meta(&call, None, Some("user-rejected".to_owned()));
+        let mut performed = Self::refused(call, text, Some("User rejected tool use".into()), meta);
+        performed.end = CallEnd::Interrupted;
+        performed
+    }
+}
+
+fn meta(
+    call: &ToolCall,
+    decision: Option<PermissionDecisionMeta>,
+    kind: Option<String>,
+) -> Option<ToolResultMeta> {
+    (decision.is_some() || kind.is_some()).then(|| ToolResultMeta {
+        id: call.id.clone(),
+        permission_decision: decision.into(),
+        non_execution_kind: kind.into(),
+        extra: Extra::new(),
+    })
+}
+
+fn config() -> PermissionDecisionMeta {
+    PermissionDecisionMeta {
+        decision: "accept".into(),
+        source: "config".into(),
+        ..PermissionDecisionMeta::default()
+    }
+}
+
+/// Tools give text or blocks; anything else is shown as the JSON it is.
+fn content_of(content: Value) -> Content {
+    match content {
+        Value::String(text) => Content::Text(text),
+        Value::Array(_) => match serde_json::from_value(content.clone()) {
+            Ok(blocks) => Content::Blocks(blocks),
+            Err(_) => Content::Text(content.to_string()),
+        },
+        other => Content::Text(other.to_string()),
+    }
+}
+
+async fn heartbeat(session: Arc<Session>, call: ToolCall) {
+    let begun = Instant::now();
+    loop {
+        tokio::time::sleep(HEARTBEAT).await;
+        let frame = ToolProgress {
+            tool_use_id: call.id.clone(),
+            tool_name: call.name.clone(),
+            parent_tool_use_id: call.caller.as_ref().map(|caller| caller.parent.clone()),
+            elapsed_time_seconds: Number::from(begun.elapsed().as_secs()),
+            task_id: Opt::Absent,
+            uuid: session.stamp().uuid(),
+            session_id: session.id(),
+            heartbeat: true.into(),
+            subagent_type: Opt::Absent,
+            subagent_retry: Opt::Absent,
+            extra: Extra::new(),
+        };
+        session.output().emit(AgentFrame::ToolProgress(Box::new(frame)));
+    }
+}

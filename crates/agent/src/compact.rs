@@ -1,0 +1,259 @@
+//! Making a long conversation short: the model writes a summary, and the conversation goes on with that alone.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use pilothouse_model::{Event, Purpose, Request, Thinking};
+use pilothouse_proto::system::{
+    CompactBoundary, CompactMetadata, CompactResult, CompactTrigger, StatusKind, SystemStatus,
+};
+use pilothouse_proto::{AgentFrame, Content, Extra, MessageParam, Opt, Role, System, User};
+use pilothouse_store::NewEntry;
+use serde_json::{Map, Number, Value, json};
+use tokio_util::sync::CancellationToken;
+
+use crate::control::as_it_stands;
+use crate::session::Session;
+
+/// What is kept free for the answer and the summary.
+const RESERVE: u64 = 33_000;
+
+const TASK: &str = "The conversation has become too long to go on with, so it will be replaced by a summary that you write now. Whoever reads it \
+     knows nothing else. Write down, under these headings: what the user wants, in their own words where they matter; what was \
+     decided and why; what was done, with the files concerned and the state they are in; what failed and how that was solved; \
+     what is left to do, and the very next step. Be exact about names, paths and commands. Call no tools.";
+
+/// What made a compaction happen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Trigger {
+    Manual,
+    Auto,
+}
+
+/// What a compaction came to.
+#[derive(Debug)]
+pub(crate) struct Compacted {
+    /// What is told after the next `system/init`: the boundary and the summary.
+    pub(crate) frames: Vec<AgentFrame>,
+}
+
+/// Replaces the main conversation by a summary of it.
+pub(crate) async fn compact(
+    session: &Arc<Session>,
+    trigger: Trigger,
+    instructions: &str,
+    stop: CancellationToken,
+) -> Result<Compacted, String> {
+    if session.history().is_empty() {
+        return Err("No messages to compact".to_owned());
+    }
+    let begun = Instant::now();
+    let pre_tokens = session.context_tokens();
+    tell(session, Some(StatusKind::from("compacting")), None);
+    session.compact_hooks_before(trigger, instructions).await;
+    let mut request = as_it_stands(session);
+    request.purpose = Purpose::Compaction;
+    request.tools.clear();
+    request.thinking = Thinking::Unset;
+    let more =
+        if instructions.is_empty() { String::new() } else { format!("\n\nThe user adds: {instructions}") };
+    push_user(&mut request.messages, format!("{TASK}{more}"));
+    let summary = match say(session, request, stop).await {
+        Ok(summary) if !summary.trim().is_empty() => summary,
+        Ok(_) => return failed(session, "the model gave no summary"),
+        Err(error) => return failed(session, &error),
+    };
+    let text = format!(
+        "This session goes on from a conversation that became too long. This is its summary:\n\n{summary}"
+    );
+    let contexts = session.compact_hooks_after(trigger, &summary).await;
+    let frames = replace(session, trigger, text, pre_tokens, begun, contexts);
+    tell(session, None, Some(Ok(())));
+    Ok(Compacted { frames })
+}
+
+/// Whether the context is so full that it must be compacted before the next question.
+pub(crate) fn is_due(session: &Session) -> bool {
+    threshold(session).is_some_and(|most| session.context_tokens() >= most)
+}
+
+/// The tokens at which the conversation is compacted by itself.
+pub(crate) fn threshold(session: &Session) -> Option<u64> {
+    let launch = session.launch();
+    let window = session.model_info().context_window;
+    match launch.autocompact.as_deref() {
+        Some("off" | "false" | "0") => None,
+        Some(written) if written.parse::<u64>().is_ok() => written.parse().ok(),
+        _ if launch.env.is_on("DISABLE_AUTO_COMPACT") || launch.env.is_on("DISABLE_COMPACT") => None,
+        _ => Some(window.saturating_sub(RESERVE)),
+    }
+}
+
+/// Asks the model something and gives its text.
+pub(crate) async fn say(
+    session: &Session,
+    request: Request,
+    stop: CancellationToken,
+) -> Result<String, String> {
+    let mut reply = session.model().stream(request, stop);
+    while let Some(event) = reply.next().await {
+        match event {
+            Event::Done(answer) => {
+                if let Some(usage) = answer.message.usage.as_ref() {
+                    session.book_aside(&answer.message.model, usage);
+                }
+                return Ok(answer.message.text());
+            }
+            Event::Failed(failure) => return Err(failure.text),
+            Event::Stopped(_) => return Err("it was stopped".to_owned()),
+            _ => {}
+        }
+    }
+    Err("the model gave no answer".to_owned())
+}
+
+/// What fills the context, as `get_context_usage` and `/context` show it.
+pub(crate) async fn context_usage(session: &Arc<Session>) -> Value {
+    let whole = as_it_stands(session);
+    let mut bare = whole.clone();
+    bare.tools.clear();
+    let mut words = bare.clone();
+    words.system.clear();
+    let (whole, bare, words) =
+        (count(session, whole).await, count(session, bare).await, count(session, words).await);
+    let info = session.model_info();
+    let tools = whole.saturating_sub(bare);
+    let system = bare.saturating_sub(words);
+    let buffer = threshold(session).map_or(0, |most| info.context_window.saturating_sub(most));
+    let free = info.context_window.saturating_sub(whole + buffer);
+    let category = |id: &str, name: &str, tokens: u64, kind: &str| json!({"id": id, "name": name, "tokens": tokens, "color": "inactive", "kind": kind});
+    json!({
+        "categories": [
+            category("system_prompt", "System prompt", system, "used"),
+            category("system_tools", "Tools", tools, "used"),
+            category("messages", "Messages", words, "used"),
+            category("autocompact_buffer", "Autocompact buffer", buffer, "buffer"),
+            category("free_space", "Free space", free, "free"),
+        ],
+        "totalTokens": whole,
+        "maxTokens": info.context_window,
+        "rawMaxTokens": info.context_window,
+        "percentage": whole * 100 / info.context_window.max(1),
+        "gridRows": [],
+        "model": info.id,
+        "memoryFiles": [],
+        "mcpTools": [],
+        "agents": [],
+        "autoCompactThreshold": threshold(session),
+        "isAutoCompactEnabled": threshold(session).is_some(),
+        "apiUsage": null,
+    })
+}
+
+/// Tokens of a request, by the API if it says, else by its length.
+async fn count(session: &Session, request: Request) -> u64 {
+    let guess = serde_json::to_string(&request.messages).map_or(0, |text| text.len() as u64 / 4);
+    session.model().count_tokens(request).await.unwrap_or(guess)
+}
+
+fn failed(session: &Session, error: &str) -> Result<Compacted, String> {
+    tell(session, None, Some(Err(error)));
+    Err(error.to_owned())
+}
+
+fn tell(session: &Session, status: Option<StatusKind>, result: Option<Result<(), &str>>) {
+    let (compact_result, compact_error) = match result {
+        None => (Opt::Absent, Opt::Absent),
+        Some(Ok(())) => (CompactResult::from("success").into(), Opt::Absent),
+        Some(Err(error)) => (CompactResult::from("failed").into(), error.into()),
+    };
+    let frame = SystemStatus {
+        status,
+        compact_result,
+        compact_error,
+        uuid: session.stamp().uuid(),
+        session_id: session.id(),
+        ..SystemStatus::default()
+    };
+    session.output().emit(AgentFrame::System(System::Status(Box::new(frame))));
+}
+
+/// Puts the summary in place of the conversation, in the history and in the transcript.
+fn replace(
+    session: &Session,
+    trigger: Trigger,
+    text: String,
+    pre_tokens: u64,
+    begun: Instant,
+    contexts: Vec<String>,
+) -> Vec<AgentFrame> {
+    let post_tokens = text.len() as u64 / 4;
+    let metadata = CompactMetadata {
+        trigger: CompactTrigger::from(if trigger == Trigger::Manual { "manual" } else { "auto" }),
+        pre_tokens,
+        post_tokens: post_tokens.into(),
+        duration_ms: Number::from(begun.elapsed().as_millis() as u64).into(),
+        preserved_segment: Opt::Absent,
+        preserved_messages: Opt::Absent,
+        cumulative_dropped_tokens: pre_tokens.saturating_sub(post_tokens).into(),
+        extra: Extra::new(),
+    };
+    let (boundary_id, summary_id) = (session.stamp().uuid(), session.stamp().uuid());
+    let timestamp = session.stamp().timestamp();
+    let last = session.recorder().with(|transcript| transcript.last().cloned());
+    let told = serde_json::to_value(&metadata).unwrap_or_default();
+    session.recorder().entry(
+        NewEntry::system("compact_boundary")
+            .with_id(boundary_id.as_str())
+            .at(&timestamp)
+            .with("content", "Conversation compacted")
+            .with("isMeta", false)
+            .with("compactMetadata", told)
+            .as_new_root(),
+    );
+    let mut more = Map::new();
+    more.insert("isCompactSummary".to_owned(), true.into());
+    more.insert("isVisibleInTranscriptOnly".to_owned(), true.into());
+    session.recorder().user(Value::String(text.clone()), &summary_id, &timestamp, more);
+    let mut said = text.clone();
+    for context in contexts {
+        said.push_str(&format!("\n\n<system-reminder>\n{context}\n</system-reminder>"));
+    }
+    session.history().replace(vec![MessageParam { content: Content::Text(said), ..MessageParam::default() }]);
+    session.set_context_tokens(post_tokens);
+    let boundary = CompactBoundary {
+        compact_metadata: metadata,
+        uuid: boundary_id,
+        session_id: session.id(),
+        logical_parent_uuid: last.map(|last| last.0.into()).into(),
+        extra: Extra::new(),
+    };
+    let summary = User {
+        message: MessageParam { role: Role::User, content: Content::Text(text), ..MessageParam::default() },
+        parent_tool_use_id: Opt::Null,
+        session_id: session.id().into(),
+        uuid: summary_id.into(),
+        timestamp: timestamp.into(),
+        is_replay: false.into(),
+        is_synthetic: true.into(),
+        ..User::default()
+    };
+    vec![AgentFrame::System(System::CompactBoundary(Box::new(boundary))), AgentFrame::User(Box::new(summary))]
+}
+
+fn push_user(messages: &mut Vec<MessageParam>, text: String) {
+    let block = pilothouse_proto::ContentBlock::text(text);
+    match messages.last_mut().filter(|last| last.role == Role::User) {
+        Some(last) => {
+            let mut blocks = match std::mem::take(&mut last.content) {
+                Content::Text(text) => vec![pilothouse_proto::ContentBlock::text(text)],
+                Content::Blocks(blocks) => blocks,
+            };
+            blocks.push(block);
+            last.content = Content::Blocks(blocks);
+        }
+        None => {
+            messages.push(MessageParam { content: Content::Blocks(vec![block]), ..MessageParam::default() })
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! The first request of a host.
+
+use std::sync::Arc;
+
+use pilothouse_link::{Agent, Responder};
+use pilothouse_proto::control::{Initialize, InitializeResponse};
+use pilothouse_proto::message::FastModeState;
+use pilothouse_proto::{AccountInfo, ApiProvider, PermissionMode};
+use serde_json::{Value, json};
+
+use crate::frames::init::{CAPABILITIES, key_source};
+use crate::launch::PROTOCOL_VERSION;
+use crate::offers;
+use crate::session::Session;
+
+/// Takes what the host registers and tells it what there is. A second time replaces the first.
+pub(crate) fn initialize(
+    session: &Arc<Session>,
+    mut initialize: Initialize,
+    raw: &[u8],
+    responder: Responder<Agent>,
+) {
+    let line: Value = serde_json::from_slice(raw).unwrap_or_default();
+    let said = |field: &str| line.pointer(&format!("/request/{field}"));
+    // Old spellings are not what a current CLI reads, whatever the types here accept.
+    if said("sdkMcpServers").is_none() {
+        initialize.sdk_mcp_servers.take();
+    }
+    let hooks = said("hooks").cloned().unwrap_or(Value::Null);
+    let had_begun = session.is_initialized() || !session.history().is_empty();
+    if let Err(error) = session.hooks().register(&hooks) {
+        responder.error(error.to_string());
+        return;
+    }
+    if let Some(title) = initialize.title.as_ref() {
+        session.set_title(Some(title.clone()));
+    }
+    session.set_initialize(initialize);
+    responder.success(&response(session, !hooks.is_null()));
+    if had_begun {
+        session.tell_tasks();
+    }
+}
+
+fn response(session: &Session, hooks: bool) -> InitializeResponse {
+    let state = if session.queue(|queue| queue.is_running()) { "running" } else { "idle" };
+    InitializeResponse {
+        commands: offers::commands(session),
+        agents: offers::agents(session),
+        output_style: offers::output_style(session),
+        available_output_styles: vec![offers::DEFAULT_STYLE.to_owned()],
+        models: offers::models(session),
+        account: AccountInfo {
+            token_source: "none".into(),
+            api_key_source: key_source(session).as_str().into(),
+            api_provider: ApiProvider::from("firstParty").into(),
+            ..AccountInfo::default()
+        },
+        hooks_applied: hooks.then_some(true).into(),
+        claude_code_version: PROTOCOL_VERSION.into(),
+        fast_mode_state: FastModeState::from("off").into(),
+        capabilities: CAPABILITIES.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>().into(),
+        session_state: json!(state).into(),
+        pid: u64::from(std::process::id()).into(),
+        current_permission_mode: PermissionMode::from(session.mode().name()).into(),
+        analytics_disabled: true.into(),
+        ..InitializeResponse::default()
+    }
+}

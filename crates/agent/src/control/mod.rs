@@ -1,0 +1,202 @@
+//! Answers to the host's requests, but for those that concern the queue.
+
+mod initialize;
+mod reports;
+mod settings;
+
+use std::sync::Arc;
+
+use pilothouse_link::{Agent, Responder};
+use pilothouse_proto::control::{Ack, HostRequest, SetModelResponse, SetPermissionModeResponse};
+use pilothouse_proto::{AgentFrame, Content, MessageParam, Opt, PermissionMode, User};
+use pilothouse_rules::Mode;
+use serde_json::{Value, json};
+
+use crate::session::Session;
+
+pub(crate) use initialize::initialize;
+pub(crate) use reports::as_it_stands;
+
+const MODES: &str = "acceptEdits, auto, bypassPermissions, default, dontAsk, plan";
+
+/// Requests without a type of their own that are answered all the same.
+const UNTYPED: &[&str] = &[
+    "generate_session_title",
+    "mcp_authenticate",
+    "mcp_clear_auth",
+    "message_rated",
+    "remote_control",
+    "set_cwd",
+    "submit_feedback",
+];
+
+/// Whether a subtype without a type is answered all the same.
+pub(crate) fn is_known(subtype: &str) -> bool {
+    UNTYPED.contains(&subtype)
+}
+
+/// Answers what takes no time, and what must be done before the host's next line. Gives back what does not.
+pub(crate) fn at_once(
+    session: &Arc<Session>,
+    request: HostRequest,
+    responder: Responder<Agent>,
+) -> Option<(HostRequest, Responder<Agent>)> {
+    match request {
+        HostRequest::SetPermissionMode(set) => set_mode(session, &set.mode, responder),
+        HostRequest::SetModel(set) => set_model(session, set.model.into_option(), responder),
+        HostRequest::SetMaxThinkingTokens(set) => {
+            if !matches!(set.max_thinking_tokens, Opt::Absent) {
+                session.set_max_thinking_tokens(set.max_thinking_tokens.into_option());
+            }
+            responder.success(&Ack::default());
+        }
+        HostRequest::RenameSession(rename) => rename_session(session, &rename.title, responder),
+        HostRequest::ApplyFlagSettings(apply) => settings::apply(session, &apply.settings, responder),
+        HostRequest::UpdateSettings(update) => settings::update(session, &update, responder),
+        HostRequest::SetHasSubscribers(_) => responder.success(&Ack::default()),
+        HostRequest::SeedReadState(_) => responder.success(&Ack::default()),
+        HostRequest::StopTask(stop) => stop_task(session, stop.task_id.as_str(), responder),
+        HostRequest::BackgroundTasks(_) => responder.success(&json!({})),
+        other => return Some((other, responder)),
+    }
+    None
+}
+
+/// Answers the rest: reports, and what needs the disk or the model.
+pub(crate) async fn slowly(
+    session: &Arc<Session>,
+    request: HostRequest,
+    raw: &[u8],
+    responder: Responder<Agent>,
+) {
+    match request {
+        HostRequest::GetContextUsage(_) => reports::context_usage(session, responder).await,
+        HostRequest::GetSettings(_) => settings::report(session, responder),
+        HostRequest::GetBinaryVersion(_) => {
+            responder.success(&json!({"version": crate::PROTOCOL_VERSION, "buildTime": null}));
+        }
+        HostRequest::GetSessionCost(_) => responder.success(&json!({"text": reports::cost(session)})),
+        HostRequest::GetUsage(_) => reports::usage(session, responder),
+        HostRequest::GetStatus(_) => reports::status(session, responder),
+        HostRequest::GetPlan(_) => reports::plan(session, responder),
+        HostRequest::GetWorkspaceDiff(_) => reports::diff(session, responder).await,
+        HostRequest::ListModels(_) => responder.success(&json!({"models": crate::offers::models(session)})),
+        HostRequest::ListPermissionRules(_) => settings::rules(session, responder),
+        HostRequest::ReloadPlugins(_) => reports::plugins(session, responder),
+        HostRequest::ReloadSkills(_) => reports::skills(session, responder),
+        HostRequest::ReloadOutputStyles(_) => {
+            responder.success(&json!({"available_output_styles": [crate::offers::DEFAULT_STYLE]}));
+        }
+        HostRequest::FileSuggestions(wanted) => reports::files(session, &wanted.query, responder),
+        HostRequest::ReadFile(read) => reports::read_file(session, &read, responder).await,
+        HostRequest::GetTaskOutput(wanted) => {
+            reports::task_output(session, wanted.task_id.as_str(), responder)
+        }
+        HostRequest::RewindFiles(rewind) => reports::rewind(session, &rewind, responder),
+        HostRequest::McpStatus(_) => responder.success(&json!({"mcpServers": []})),
+        HostRequest::Unknown(unknown) => untyped(session, &unknown.tag, raw, responder).await,
+        other => responder.error(format!("Unsupported control request subtype: {}", other.tag())),
+    }
+}
+
+fn set_mode(session: &Session, wanted: &PermissionMode, responder: Responder<Agent>) {
+    let mode = match wanted.as_str() {
+        "manual" => Some(Mode::Default),
+        name => name.parse::<Mode>().ok(),
+    };
+    let Some(mode) = mode else {
+        responder.error(format!("Cannot set permission mode: must be one of {MODES}"));
+        return;
+    };
+    if mode == Mode::BypassPermissions && !session.rules(|engine| engine.context().bypass_available) {
+        responder.error(
+            "Cannot set permission mode to bypassPermissions because the session was not launched with \
+             --dangerously-skip-permissions",
+        );
+        return;
+    }
+    responder.success(&SetPermissionModeResponse {
+        mode: PermissionMode::from(mode.name()).into(),
+        ..Default::default()
+    });
+    session.set_mode(mode);
+}
+
+fn set_model(session: &Session, wanted: Option<String>, responder: Responder<Agent>) {
+    let wanted = wanted.filter(|model| !model.is_empty() && model != "default");
+    session.want_model(wanted.clone().or_else(|| session.launch().model.clone()));
+    let resolved = session.model_info().id;
+    if !session.history().is_empty() || session.queue(|queue| queue.is_running()) {
+        let named = wanted.as_deref().unwrap_or("default");
+        let shown =
+            if named == resolved { format!("`{resolved}`") } else { format!("`{named} ({resolved})`") };
+        let text = format!("<local-command-stdout>Set model to {shown}</local-command-stdout>");
+        session.replay_local(&text);
+    }
+    responder.success(&SetModelResponse { model: resolved.into(), ..SetModelResponse::default() });
+}
+
+fn rename_session(session: &Session, title: &str, responder: Responder<Agent>) {
+    match session.rename(title) {
+        Ok(()) => responder.success(&Ack::default()),
+        Err(error) => responder.error(format!("rename_session: {error}")),
+    }
+}
+
+fn stop_task(session: &Session, id: &str, responder: Responder<Agent>) {
+    if session.background().stop(id) {
+        responder.success(&Ack::default());
+    } else {
+        responder.error(format!("No task found with ID: {id}"));
+    }
+}
+
+/// Requests that have no type: only their arguments are checked, or they are known to do nothing here.
+async fn untyped(session: &Arc<Session>, subtype: &str, raw: &[u8], responder: Responder<Agent>) {
+    let line: Value = serde_json::from_slice(raw).unwrap_or_default();
+    let field = |name: &str| line.pointer(&format!("/request/{name}")).and_then(Value::as_str);
+    match subtype {
+        "generate_session_title" => match field("description") {
+            None => responder.error("generate_session_title: description must be a string"),
+            Some(description) => reports::title(session, description, responder).await,
+        },
+        "message_rated" => responder.error("message_rated: ratings are not collected by this agent"),
+        "mcp_authenticate" | "mcp_clear_auth" => {
+            responder.error(format!("Server not found: {}", field("serverName").unwrap_or_default()));
+        }
+        "set_cwd" => match field("path").filter(|path| !path.is_empty()) {
+            None => responder.error("set_cwd: invalid request: path must be a non-empty string"),
+            Some(path) => {
+                let path = session.workspace().resolve(path);
+                if path.is_dir() {
+                    session.workspace().set_cwd(&path);
+                    responder.success(&json!({"cwd": path}));
+                } else {
+                    responder.error(format!("set_cwd: {} is no directory", path.display()));
+                }
+            }
+        },
+        "submit_feedback" => {
+            let reason = "feedback is not collected by this agent";
+            responder.success(&json!({"feedback_id": null, "unavailable_reason": reason}));
+        }
+        "remote_control" => responder.success(&Ack::default()),
+        other => responder.error(format!("Unsupported control request subtype: {other}")),
+    }
+}
+
+impl Session {
+    /// Echoes what a local command printed, as a message of the user.
+    pub(crate) fn replay_local(&self, text: &str) {
+        let frame = User {
+            message: MessageParam { content: Content::Text(text.to_owned()), ..MessageParam::default() },
+            parent_tool_use_id: Opt::Null,
+            session_id: self.id().into(),
+            uuid: self.stamp().uuid().into(),
+            timestamp: self.stamp().timestamp().into(),
+            is_replay: true.into(),
+            ..User::default()
+        };
+        self.output().emit(AgentFrame::User(Box::new(frame)));
+    }
+}

@@ -1,0 +1,74 @@
+//! Requests of the host.
+
+use pilothouse_link::{Agent, Inbound, Responder};
+use pilothouse_proto::control::{CancelAsyncMessageResponse, HostRequest, InterruptResponse};
+use pilothouse_proto::{ControlResponse, Reply, RequestId};
+
+use super::Running;
+use crate::control;
+use crate::machine::Queue;
+
+/// How often other tasks get a go before an interrupt is answered, so that what they asked the host is withdrawn first.
+const YIELDS: usize = 16;
+
+impl Running {
+    pub(super) async fn request(&mut self, inbound: Inbound<Agent>) {
+        let Inbound { id, request, raw, responder, token, .. } = inbound;
+        let session = self.session().clone();
+        match request {
+            HostRequest::Interrupt(interrupt) => {
+                let drop_waiting = interrupt.cancel_queued.as_ref() == Some(&true);
+                self.interrupt(drop_waiting, responder).await;
+            }
+            HostRequest::CancelAsyncMessage(cancel) => {
+                let (cancelled, doing) = self.queue(|queue: &mut Queue| queue.cancel(&cancel.message_uuid));
+                self.perform(doing);
+                responder.success(&CancelAsyncMessageResponse { cancelled, ..Default::default() });
+            }
+            HostRequest::EndSession(_) => {
+                responder.success(&serde_json::json!({}));
+                self.finish = Some(0);
+            }
+            HostRequest::Initialize(initialize) => {
+                control::initialize(&session, *initialize, &raw, responder)
+            }
+            HostRequest::Unknown(unknown) if !control::is_known(&unknown.tag) => {
+                unsupported(id, &unknown.tag, responder)
+            }
+            // Whatever takes long must not hold up the loop; what changes the session is done before the next line.
+            request => match control::at_once(&session, request, responder) {
+                None => {}
+                Some((request, responder)) => {
+                    tokio::spawn(async move {
+                        tokio::select! {
+                            () = control::slowly(&session, request, &raw, responder) => {}
+                            () = token.cancelled() => {}
+                        }
+                    });
+                }
+            },
+        }
+    }
+
+    async fn interrupt(&mut self, drop_waiting: bool, responder: Responder<Agent>) {
+        let (still_queued, cancelled, doing) = self.queue(|queue: &mut Queue| queue.interrupt(drop_waiting));
+        self.perform(doing);
+        for _ in 0..YIELDS {
+            tokio::task::yield_now().await;
+        }
+        let mut response = InterruptResponse { still_queued, ..InterruptResponse::default() };
+        if drop_waiting {
+            response.cancelled = cancelled.into();
+        }
+        responder.success(&response);
+        self.stop.tell();
+    }
+}
+
+fn unsupported(id: RequestId, subtype: &str, responder: Responder<Agent>) {
+    let mut response = ControlResponse::error(id, format!("Unsupported control request subtype: {subtype}"));
+    if let Reply::Error(error) = &mut response.response {
+        error.error_code = "unsupported_request".into();
+    }
+    responder.reply(response);
+}

@@ -1,0 +1,208 @@
+//! The loop of a session: takes what comes, and does what the queue says.
+
+mod background;
+mod control;
+mod frames;
+mod intake;
+
+use std::sync::Arc;
+
+use pilothouse_link::Inbound;
+use pilothouse_proto::AgentFrame;
+use pilothouse_tools::TaskEnd;
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+
+use crate::agent::{Complain, Finish, Signal};
+use crate::frames::result;
+use crate::machine::{Doing, Prompt, Queue, Stop};
+use crate::resume;
+use crate::session::Session;
+use crate::stop::StopSignal;
+use crate::turn::{self, STOPPING, TurnOver};
+
+use intake::{Came, Intake};
+
+/// Everything the loop listens to.
+pub(crate) struct Driver {
+    pub(crate) session: Arc<Session>,
+    pub(crate) signals: mpsc::UnboundedReceiver<Signal>,
+    pub(crate) task_ends: mpsc::UnboundedReceiver<TaskEnd>,
+    pub(crate) complain: Complain,
+    pub(crate) first: Option<Prompt>,
+}
+
+struct Running {
+    driver: Driver,
+    turns: JoinSet<TurnOver>,
+    stop: StopSignal,
+    /// Set when the session is over.
+    finish: Option<i32>,
+    /// The process ends after the running turn, whatever waits.
+    leaving: Option<i32>,
+}
+
+impl Driver {
+    /// Runs the session to its end.
+    pub(crate) async fn run(
+        self,
+        events: pilothouse_link::Events<pilothouse_proto::HostFrame>,
+        requests: mpsc::UnboundedReceiver<Inbound<pilothouse_link::Agent>>,
+    ) -> Finish {
+        let session = self.session.clone();
+        let complain = self.complain.clone();
+        if let Err(cannot) = resume::begin(&session) {
+            if cannot.with_result {
+                let frame = result::of_failed_start(&session, &cannot.text);
+                session.output().emit(AgentFrame::Result(Box::new(frame)));
+            }
+            complain(&cannot.text);
+            return finish(&session, 1).await;
+        }
+        for warning in session.trust_warnings() {
+            complain(&warning);
+        }
+        let mut running = Running {
+            driver: self,
+            turns: JoinSet::new(),
+            stop: StopSignal::default(),
+            finish: None,
+            leaving: None,
+        };
+        running.start_contexts().await;
+        let code = running.listen(Intake::new(events, requests)).await;
+        finish(&session, code).await
+    }
+}
+
+async fn finish(session: &Session, code: i32) -> Finish {
+    session.recorder().mirror(session.output());
+    let printed = session.output().printed();
+    session.host().close().await;
+    Finish { code, printed }
+}
+
+impl Running {
+    async fn listen(&mut self, mut intake: Intake) -> i32 {
+        let mut input_open = true;
+        let Some(mut own_prompts) = self.session().take_own_prompts() else { return 1 };
+        if let Some(first) = self.driver.first.take() {
+            let doing = self.queue(|queue| queue.prompt(first));
+            self.perform(doing);
+        }
+        loop {
+            if let Some(code) = self.finish {
+                return code;
+            }
+            tokio::select! {
+                biased;
+                Some(signal) = self.driver.signals.recv() => {
+                    if let Some(code) = self.signal(signal).await {
+                        return code;
+                    }
+                }
+                Some(over) = self.turns.join_next() => self.turn_over(over),
+                came = intake.next(), if input_open => match came {
+                    Came::Request(request) => self.request(*request).await,
+                    Came::Event(event) => {
+                        if let Err(complaint) = self.event(*event) {
+                            (self.driver.complain)(&complaint);
+                            return 1;
+                        }
+                    }
+                    Came::End => {
+                        input_open = false;
+                        let doing = self.queue(Queue::end_input);
+                        self.perform(doing);
+                    }
+                },
+                Some(end) = self.driver.task_ends.recv() => self.task_ended(end),
+                Some(prompt) = own_prompts.recv() => {
+                    let doing = self.queue(|queue| queue.prompt(prompt));
+                    self.perform(doing);
+                }
+            }
+        }
+    }
+
+    fn turn_over(&mut self, over: Result<TurnOver, tokio::task::JoinError>) {
+        let fulfilled = match over {
+            Ok(over) => over.fulfilled,
+            Err(error) => {
+                tracing::error!(%error, "a turn broke down");
+                let frame = result::of_failed_start(
+                    self.session(),
+                    "The turn broke down inside the agent; see the debug log",
+                );
+                self.session().output().emit(AgentFrame::Result(Box::new(frame)));
+                false
+            }
+        };
+        if let Some(code) = self.leaving {
+            self.finish = Some(code);
+            return;
+        }
+        let doing = self.queue(|queue| queue.turn_ended(fulfilled));
+        self.perform(doing);
+    }
+
+    fn perform(&mut self, doing: Vec<Doing>) {
+        let session = self.driver.session.clone();
+        for step in doing {
+            match step {
+                Doing::Tell(uuid, lifecycle) => session.tell_lifecycle(&uuid, lifecycle),
+                Doing::Repeat(frame) => {
+                    if session.launch().replay_user_messages {
+                        session.output().emit(AgentFrame::User(Box::new(turn::echo(&session, &frame))));
+                    }
+                }
+                Doing::Start(prompts) => {
+                    self.stop = StopSignal::default();
+                    self.turns.spawn(turn::run(session.clone(), prompts, self.stop.clone()));
+                }
+                Doing::Append(prompt) => {
+                    session.record_prompt(&prompt);
+                    session.history().add_user(prompt.blocks());
+                }
+                Doing::Stop(why) => {
+                    self.stop.fire(why);
+                    if why == Stop::Urgent {
+                        self.stop.tell();
+                    }
+                }
+                Doing::Exit => self.finish = Some(i32::from(session.output().last_failed())),
+            }
+        }
+    }
+
+    async fn signal(&mut self, signal: Signal) -> Option<i32> {
+        let code = match signal {
+            Signal::Interrupt => {
+                if !self.queue(|queue| queue.is_running()) {
+                    return Some(0);
+                }
+                self.stop.fire(Stop::Interrupt);
+                self.stop.tell();
+                self.leaving = Some(0);
+                return None;
+            }
+            Signal::Terminate => 143,
+            Signal::Hangup => 129,
+        };
+        // Work is told to stop so that it takes its children along; nobody is told anything any more.
+        self.stop.fire(Stop::Interrupt);
+        let ended = tokio::time::timeout(STOPPING, async { while self.turns.join_next().await.is_some() {} });
+        self.driver.session.output().mute();
+        self.stop.tell();
+        let _ = ended.await;
+        Some(code)
+    }
+
+    fn queue<T>(&self, look: impl FnOnce(&mut Queue) -> T) -> T {
+        self.driver.session.queue(look)
+    }
+
+    fn session(&self) -> &Arc<Session> {
+        &self.driver.session
+    }
+}

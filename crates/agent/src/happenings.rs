@@ -1,0 +1,81 @@
+//! What a session tells hooks about itself, beside tool calls and prompts.
+
+use std::sync::Arc;
+
+use pilothouse_proto::hook::{ExitReason, SessionStartSource};
+use pilothouse_proto::system::{CompactTrigger, Informational, InformationalLevel};
+use pilothouse_proto::{AgentFrame, Extra, HookEvent, Opt, System};
+
+use crate::compact::Trigger;
+use crate::hooks::Occasion;
+use crate::session::Session;
+
+impl Session {
+    /// The session begins, or begins anew. What hooks say to the model is kept for the next prompt.
+    pub(crate) async fn start_hooks(self: &Arc<Self>, source: &str) -> Vec<String> {
+        if !self.hooks().wants(&HookEvent::SessionStart) {
+            return Vec::new();
+        }
+        let scene = self.scene(None);
+        let model = Some(self.model_info().id);
+        let occasion = Occasion::session_start(&scene, SessionStartSource::from(source), model);
+        self.hooks().fire(self, &scene, occasion).await.contexts
+    }
+
+    /// The session ends, or is cleared.
+    pub(crate) async fn end_hooks(self: &Arc<Self>, reason: &str) {
+        if !self.hooks().wants(&HookEvent::SessionEnd) {
+            return;
+        }
+        let scene = self.scene(None);
+        let occasion = Occasion::session_end(&scene, ExitReason::from(reason));
+        self.hooks().fire(self, &scene, occasion).await;
+    }
+
+    /// The conversation is about to be compacted.
+    pub(crate) async fn compact_hooks_before(self: &Arc<Self>, trigger: Trigger, instructions: &str) {
+        if !self.hooks().wants(&HookEvent::PreCompact) {
+            return;
+        }
+        let scene = self.scene(None);
+        let instructions = (!instructions.is_empty()).then(|| instructions.to_owned());
+        let occasion = Occasion::pre_compact(&scene, named(trigger), instructions);
+        self.hooks().fire(self, &scene, occasion).await;
+    }
+
+    /// The conversation was compacted. Gives what hooks want the model to know from now on.
+    pub(crate) async fn compact_hooks_after(
+        self: &Arc<Self>,
+        trigger: Trigger,
+        summary: &str,
+    ) -> Vec<String> {
+        let contexts = self.start_hooks("compact").await;
+        if self.hooks().wants(&HookEvent::PostCompact) {
+            let scene = self.scene(None);
+            let occasion = Occasion::post_compact(&scene, named(trigger), summary.to_owned());
+            self.hooks().fire(self, &scene, occasion).await;
+        }
+        contexts
+    }
+
+    /// Shows the user a line.
+    pub(crate) fn say_informational(&self, content: &str) {
+        let frame = Informational {
+            content: content.to_owned(),
+            level: InformationalLevel::Warning,
+            tool_use_id: Opt::Absent,
+            prevent_continuation: Opt::Absent,
+            tag: Opt::Absent,
+            uuid: self.stamp().uuid(),
+            session_id: self.id(),
+            timestamp: Opt::Absent,
+            is_meta: Opt::Absent,
+            extra: Extra::new(),
+        };
+        self.output().emit(AgentFrame::System(System::Informational(Box::new(frame))));
+    }
+}
+
+fn named(trigger: Trigger) -> CompactTrigger {
+    CompactTrigger::from(if trigger == Trigger::Manual { "manual" } else { "auto" })
+}

@@ -1,0 +1,307 @@
+use pilothouse_proto::{StopReason, ToolUseId};
+
+/// How often a model that hit its output limit is told to go on.
+const MOST_CONTINUATIONS: u32 = 3;
+/// How often structured output may fail to fit its schema.
+const MOST_SCHEMA_FAILURES: u32 = 5;
+/// How often a stop hook may send the model on.
+const MOST_STOP_BLOCKS: u32 = 25;
+
+/// What a turn is held to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Limits {
+    /// Round trips to the model.
+    pub(crate) rounds: Option<u64>,
+    /// Whether the turn must end in structured output.
+    pub(crate) structured: bool,
+}
+
+/// The model's message is complete.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Answered {
+    /// Why it stopped.
+    pub(crate) stop: Option<StopReason>,
+    /// Whether anything can be shown of it: text or a call.
+    pub(crate) visible: bool,
+    /// Whether the money is spent.
+    pub(crate) over_budget: bool,
+}
+
+/// How a tool call ended, as far as the turn is concerned.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum CallEnd {
+    /// There is a result for the model.
+    Result,
+    /// The host wants the turn to stop.
+    Interrupted,
+    /// A hook wants the turn to stop.
+    HookStopped,
+    /// Structured output was given.
+    Structured,
+    /// Structured output was given and does not fit its schema.
+    BadStructure,
+}
+
+/// What is said to a model that stopped too early.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Nudge {
+    /// It hit the output limit.
+    OutputLimit,
+    /// It was stopped by a safety check.
+    Refusal,
+    /// It said nothing.
+    Empty,
+    /// It owes structured output.
+    Structured,
+}
+
+/// How a turn ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    Completed,
+    HookStopped,
+    MaxTurns,
+    Budget,
+    SchemaFailures,
+    /// The user stopped it while the model answered.
+    AbortedStreaming,
+    /// The user stopped it while tools ran.
+    AbortedTools,
+    ApiError,
+}
+
+/// What the driver is to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Next {
+    /// Take in what came meanwhile, then ask the model.
+    Ask,
+    /// Start a tool call.
+    Run(ToolUseId),
+    /// Say this to the model; `Ask` follows.
+    Nudge(Nudge),
+    /// Let stop hooks have their say, then call [`Turn::stop_hooks_said`].
+    StopHooks,
+    /// The turn is over.
+    End(End),
+}
+
+/// One turn: the model is asked, calls tools, is asked again, until it is done or something ends it.
+#[derive(Debug)]
+pub(crate) struct Turn {
+    limits: Limits,
+    rounds: u64,
+    calls: Vec<Call>,
+    /// The model's message is complete; its calls may still run.
+    answered: bool,
+    ended: bool,
+    continuations: u32,
+    refused: bool,
+    nudged_empty: bool,
+    nudged_structured: bool,
+    schema_failures: u32,
+    stop_blocks: u32,
+}
+
+#[derive(Debug)]
+struct Call {
+    id: ToolUseId,
+    parallel: bool,
+    state: CallState,
+}
+
+#[derive(Debug, PartialEq)]
+enum CallState {
+    Waiting,
+    Running,
+    Ended(CallEnd),
+}
+
+impl Turn {
+    pub(crate) fn new(limits: Limits) -> Self {
+        Self {
+            limits,
+            rounds: 0,
+            calls: Vec::new(),
+            answered: false,
+            ended: false,
+            continuations: 0,
+            refused: false,
+            nudged_empty: false,
+            nudged_structured: false,
+            schema_failures: 0,
+            stop_blocks: 0,
+        }
+    }
+
+    /// The turn begins.
+    pub(crate) fn begin(&mut self) -> Vec<Next> {
+        self.ask()
+    }
+
+    /// The model calls a tool. It need not have finished its message.
+    pub(crate) fn called(&mut self, id: ToolUseId, parallel: bool) -> Vec<Next> {
+        self.calls.push(Call { id, parallel, state: CallState::Waiting });
+        self.schedule()
+    }
+
+    /// The model's message broke off and will be made anew; its calls are void.
+    pub(crate) fn discarded(&mut self) {
+        self.calls.clear();
+    }
+
+    /// The model's message is complete.
+    pub(crate) fn answered(&mut self, answer: Answered) -> Vec<Next> {
+        self.answered = true;
+        self.rounds += 1;
+        if answer.over_budget {
+            return self.end(End::Budget);
+        }
+        if !self.calls.is_empty() {
+            return self.after_calls();
+        }
+        match answer.stop {
+            Some(StopReason::MaxTokens) if self.continuations < MOST_CONTINUATIONS => {
+                self.continuations += 1;
+                self.nudge(Nudge::OutputLimit)
+            }
+            Some(StopReason::Refusal) if !self.refused => {
+                self.refused = true;
+                self.nudge(Nudge::Refusal)
+            }
+            Some(StopReason::PauseTurn) => self.ask(),
+            _ if !answer.visible && !self.nudged_empty => {
+                self.nudged_empty = true;
+                self.nudge(Nudge::Empty)
+            }
+            _ if self.limits.structured && !self.nudged_structured => {
+                self.nudged_structured = true;
+                self.nudge(Nudge::Structured)
+            }
+            _ => vec![Next::StopHooks],
+        }
+    }
+
+    /// The stop hooks have had their say: done, or something for the model to go on with, which the driver has put into
+    /// the conversation.
+    pub(crate) fn stop_hooks_said(&mut self, go_on: bool) -> Vec<Next> {
+        if go_on && self.stop_blocks < MOST_STOP_BLOCKS {
+            self.stop_blocks += 1;
+            return self.ask();
+        }
+        self.end(End::Completed)
+    }
+
+    /// Whether a stop hook has sent the model on before in this turn.
+    pub(crate) fn stop_hook_active(&self) -> bool {
+        self.stop_blocks > 0
+    }
+
+    /// A tool call ended.
+    pub(crate) fn call_ended(&mut self, id: &ToolUseId, end: CallEnd) -> Vec<Next> {
+        if let Some(call) = self.calls.iter_mut().find(|call| call.id == *id) {
+            if end == CallEnd::BadStructure {
+                self.schema_failures += 1;
+            }
+            call.state = CallState::Ended(end);
+        }
+        let mut next = self.schedule();
+        if self.answered {
+            next.extend(self.after_calls());
+        }
+        next
+    }
+
+    /// The API gave no answer.
+    pub(crate) fn failed(&mut self) -> Vec<Next> {
+        self.end(End::ApiError)
+    }
+
+    /// The user stops the turn. Whether tools ran decides how that is told.
+    pub(crate) fn stopped(&mut self) -> Vec<Next> {
+        let tools = self.calls.iter().any(|call| !matches!(call.state, CallState::Ended(_)));
+        self.end(if tools || (self.answered && !self.calls.is_empty()) {
+            End::AbortedTools
+        } else {
+            End::AbortedStreaming
+        })
+    }
+
+    /// Calls without a result yet, in order.
+    pub(crate) fn unfinished(&self) -> Vec<ToolUseId> {
+        let open = self.calls.iter().filter(|call| !matches!(call.state, CallState::Ended(_)));
+        open.map(|call| call.id.clone()).collect()
+    }
+
+    /// The round trips made.
+    pub(crate) fn rounds(&self) -> u64 {
+        self.rounds
+    }
+
+    fn ask(&mut self) -> Vec<Next> {
+        self.calls.clear();
+        self.answered = false;
+        vec![Next::Ask]
+    }
+
+    fn nudge(&mut self, nudge: Nudge) -> Vec<Next> {
+        let mut next = vec![Next::Nudge(nudge)];
+        next.extend(self.ask());
+        next
+    }
+
+    fn end(&mut self, end: End) -> Vec<Next> {
+        if self.ended {
+            return Vec::new();
+        }
+        self.ended = true;
+        vec![Next::End(end)]
+    }
+
+    /// Starts what may start: calls that run beside others as long as only such run, any other one alone, in order.
+    fn schedule(&mut self) -> Vec<Next> {
+        let mut next = Vec::new();
+        let stopping =
+            self.calls.iter().any(|call| matches!(call.state, CallState::Ended(CallEnd::Interrupted)));
+        for at in 0..self.calls.len() {
+            let (before, rest) = self.calls.split_at_mut(at);
+            let Some(call) = rest.first_mut() else { break };
+            if call.state != CallState::Waiting {
+                continue;
+            }
+            let busy = before.iter().any(|other| {
+                other.state == CallState::Waiting
+                    || (other.state == CallState::Running && !(other.parallel && call.parallel))
+            });
+            if busy || self.ended || stopping {
+                break;
+            }
+            call.state = CallState::Running;
+            next.push(Next::Run(call.id.clone()));
+        }
+        next
+    }
+
+    /// When the message is complete and all its calls have ended, the next round or the end.
+    fn after_calls(&mut self) -> Vec<Next> {
+        let ended = |call: &Call, end: &CallEnd| matches!(&call.state, CallState::Ended(how) if how == end);
+        if self.calls.iter().any(|call| ended(call, &CallEnd::Interrupted)) {
+            return self.end(End::AbortedTools);
+        }
+        if self.calls.iter().any(|call| !matches!(call.state, CallState::Ended(_))) {
+            return Vec::new();
+        }
+        if self.calls.iter().any(|call| ended(call, &CallEnd::Structured)) {
+            return self.end(End::Completed);
+        }
+        if self.calls.iter().any(|call| ended(call, &CallEnd::HookStopped)) {
+            return self.end(End::HookStopped);
+        }
+        if self.schema_failures >= MOST_SCHEMA_FAILURES {
+            return self.end(End::SchemaFailures);
+        }
+        if self.limits.rounds.is_some_and(|most| self.rounds >= most) {
+            return self.end(End::MaxTurns);
+        }
+        self.ask()
+    }
+}

@@ -1,0 +1,7 @@
+//! What the model is told before the user says anything.
+
+mod memory;
+mod system;
+
+pub(crate) use memory::reminder;
+pub(crate) use system::system;

@@ -1,0 +1,126 @@
+//! Which conversation a session goes on with, and where its transcript is written.
+
+use pilothouse_proto::{MessageParam, SessionId};
+use pilothouse_store::{EntryId, LoadOptions, Past, Stamp, Store, StoreError, Transcript};
+
+use crate::launch::{Launch, PROTOCOL_VERSION, Resume};
+use crate::session::Session;
+
+/// Why a session cannot begin.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct CannotBegin {
+    /// For stderr.
+    pub(crate) text: String,
+    /// Whether the host gets a result that says so.
+    pub(crate) with_result: bool,
+}
+
+/// The transcript of a new session; nothing is written before its first line.
+pub(crate) fn new_transcript(launch: &Launch, id: &SessionId) -> Transcript {
+    let id = stored(id);
+    let transcript = match launch.persist {
+        true => store(launch).begin(id, stamp(launch)),
+        false => Transcript::unwritten(id, stamp(launch)),
+    };
+    mirrored(launch, transcript)
+}
+
+/// Finds the conversation that the command line asks for and makes the session go on with it.
+pub(crate) fn begin(session: &Session) -> Result<(), CannotBegin> {
+    let launch = session.launch();
+    let store = store(launch);
+    let found = match &launch.resume {
+        Resume::No => {
+            if let Some(id) = &launch.session_id
+                && launch.persist
+                && store.transcript(stored(&id.as_str().into()), Some(&launch.cwd)).is_ok()
+            {
+                return plain(format!("Error: Session ID {id} is already in use."));
+            }
+            return Ok(());
+        }
+        Resume::Newest => match store.latest(&launch.cwd) {
+            Some(id) => id,
+            None => return Ok(()),
+        },
+        Resume::Named(named) => find(&store, launch, named)?,
+    };
+    let options = LoadOptions {
+        at: launch.resume_at.clone().map(EntryId),
+        drops_turn: launch.resume_drops_turn.clone(),
+    };
+    let past =
+        store.load(found, Some(&launch.cwd), &options).map_err(|error| refusal(launch, found, &error))?;
+    take_up(session, &store, &past)
+        .map_err(|error| CannotBegin { text: format!("Error: {error}"), with_result: true })
+}
+
+/// Where transcripts are.
+pub(crate) fn store(launch: &Launch) -> Store {
+    Store::at(launch.locations().config)
+}
+
+/// The id as the store has it. Ids of sessions are UUIDs by the time they come here.
+pub(crate) fn stored(id: &SessionId) -> pilothouse_store::SessionId {
+    uuid::Uuid::try_parse(id.as_str()).unwrap_or_else(|_| uuid::Uuid::new_v4()).into()
+}
+
+fn find(store: &Store, launch: &Launch, named: &str) -> Result<pilothouse_store::SessionId, CannotBegin> {
+    if let Ok(id) = named.parse() {
+        return Ok(id);
+    }
+    store.titled(&launch.cwd, named).first().copied().ok_or_else(|| CannotBegin {
+        text: format!(
+            "Error: --resume requires a valid session ID or session title when used with --print. Usage: claude -p \
+             --resume <session-id|title>. Provided value \"{named}\" is not a UUID and does not match any session title."
+        ),
+        with_result: true,
+    })
+}
+
+fn refusal(launch: &Launch, id: pilothouse_store::SessionId, error: &StoreError) -> CannotBegin {
+    let text = match error {
+        StoreError::NotFound { .. } => format!("No conversation found with session ID: {id}"),
+        other if launch.resume_drops_turn.is_some() => {
+            format!("Resume rejected by --resume-drops-turn: {other}")
+        }
+        other => other.to_string(),
+    };
+    CannotBegin { text, with_result: true }
+}
+
+fn take_up(session: &Session, store: &Store, past: &Past) -> Result<(), StoreError> {
+    let launch = session.launch();
+    let transcript = match (launch.fork, launch.persist) {
+        (true, true) => {
+            let id = stored(&session.id());
+            past.fork(store, id, stamp(launch))?
+        }
+        (true, false) => Transcript::unwritten(stored(&session.id()), stamp(launch)),
+        (false, true) => past.go_on(stamp(launch)),
+        (false, false) => Transcript::unwritten(past.id, stamp(launch)),
+    };
+    if !launch.fork {
+        session.set_id(past.id.to_string().into());
+    }
+    session.recorder().switch(mirrored(launch, transcript));
+    let messages = past.api_messages();
+    let messages =
+        messages.into_iter().filter_map(|message| serde_json::from_value::<MessageParam>(message).ok());
+    session.history().replace(messages.collect());
+    session.set_title(past.title.clone());
+    Ok(())
+}
+
+fn stamp(launch: &Launch) -> Stamp {
+    let entrypoint = launch.env.get("CLAUDE_CODE_ENTRYPOINT").unwrap_or("sdk-cli");
+    Stamp::new(&launch.cwd, PROTOCOL_VERSION, entrypoint)
+}
+
+fn mirrored(launch: &Launch, transcript: Transcript) -> Transcript {
+    if launch.session_mirror { transcript.mirrored() } else { transcript }
+}
+
+fn plain<T>(text: String) -> Result<T, CannotBegin> {
+    Err(CannotBegin { text, with_result: false })
+}

@@ -1,0 +1,49 @@
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio_util::sync::CancellationToken;
+
+use crate::machine::Stop;
+
+/// How a running turn is stopped. Clones share it.
+///
+/// Stopping has two steps, because a host is answered between them: work stops and withdraws what it asked the host, the
+/// host learns that its interrupt was taken, and only then is the end of the turn told.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct StopSignal {
+    token: CancellationToken,
+    told: CancellationToken,
+    why: Arc<Mutex<Option<Stop>>>,
+}
+
+impl StopSignal {
+    /// Fires when work is to stop.
+    pub(crate) fn token(&self) -> &CancellationToken {
+        &self.token
+    }
+
+    /// A signal that this one's firing fires as well.
+    pub(crate) fn child(&self) -> Self {
+        Self { token: self.token.child_token(), told: self.told.clone(), why: self.why.clone() }
+    }
+
+    /// Stops the work. The first reason counts.
+    pub(crate) fn fire(&self, why: Stop) {
+        self.why.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(why);
+        self.token.cancel();
+    }
+
+    /// The host knows: the end may be told.
+    pub(crate) fn tell(&self) {
+        self.told.cancel();
+    }
+
+    /// Waits until the end may be told.
+    pub(crate) async fn told(&self) {
+        self.told.cancelled().await;
+    }
+
+    /// Why it was stopped, if it was.
+    pub(crate) fn why(&self) -> Option<Stop> {
+        *self.why.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

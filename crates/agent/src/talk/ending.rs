@@ -1,0 +1,137 @@
+//! The end of a conversation: everything that was begun is brought to an end, and told in the order hosts expect.
+
+use std::time::Duration;
+
+use pilothouse_model::Event;
+use pilothouse_proto::message::{
+    ContentBlockStop, MessageDelta, MessageDeltaBody, MessageStop, MessageStreamEvent,
+};
+use pilothouse_proto::{ContentBlock, Extra, Message, Opt};
+
+use super::Talking;
+use crate::calls::Performed;
+use crate::machine::{End, Stop};
+use crate::voice::failed_result;
+use crate::words;
+
+/// How long stopped tools and models may take before the turn ends without them.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+impl Talking {
+    pub(super) async fn finish(&mut self, end: End) {
+        self.said.end = end;
+        let stopped = matches!(end, End::AbortedStreaming | End::AbortedTools);
+        let mut cut_off = None;
+        if stopped {
+            cut_off = self.let_model_stop().await;
+            if self.talk.stop.why().is_some() {
+                self.talk.stop.told().await;
+            }
+        }
+        self.reply = None;
+        let was_cut = cut_off.as_ref().is_some_and(|message| !message.content.is_empty());
+        if let Some(message) = cut_off {
+            self.tell_cut_off(message);
+        }
+        match end {
+            // The money is spent: what was begun is not waited for, and its results are not told.
+            End::Budget => self.running.abort_all(),
+            _ => self.finish_calls().await,
+        }
+        self.settle();
+        self.close_open_calls();
+        if stopped && self.talk.stop.why() != Some(Stop::Urgent) {
+            let text = if end == End::AbortedTools { words::INTERRUPTED_TOOLS } else { words::INTERRUPTED };
+            let blocks = vec![ContentBlock::text(text)];
+            self.talk.history.add_user(blocks.clone());
+            if self.talk.voice.caller().is_none() {
+                self.talk.voice.own_words(blocks, false, |_| {});
+            }
+        }
+        if was_cut {
+            self.close_stream();
+        }
+    }
+
+    /// Hears out a model that was told to stop: it gives what it has at once.
+    async fn let_model_stop(&mut self) -> Option<Message> {
+        let reply = self.reply.as_mut()?;
+        loop {
+            match tokio::time::timeout(PATIENCE, reply.next()).await {
+                Ok(Some(Event::Stopped(partial))) => return partial.map(|message| *message),
+                Ok(Some(_)) => {}
+                Ok(None) | Err(_) => return None,
+            }
+        }
+    }
+
+    /// What there is of a message that was stopped, beyond the blocks that were told already. Half a call is no call.
+    fn tell_cut_off(&mut self, mut message: Message) {
+        message.content.retain(|block| {
+            block.as_tool_use().is_none_or(|call| self.calls.iter().any(|known| known.id == call.id))
+        });
+        self.draft.id = message.id.clone();
+        let content = message.content.clone();
+        let rest = message.content.split_off(self.draft.blocks.min(message.content.len()));
+        if let Some(text) = rest.iter().rev().find_map(ContentBlock::as_text) {
+            self.said.text = text.to_owned();
+        }
+        self.talk.history.add_assistant(content);
+        if !rest.is_empty() {
+            message.content = rest;
+            let request_id = self.draft.request_id.clone();
+            self.talk.voice.assistant(message, request_id.as_deref(), true);
+        }
+    }
+
+    /// Waits for the calls that run, which know that they are to stop, and gives the others a result without running.
+    async fn finish_calls(&mut self) {
+        let deadline = tokio::time::Instant::now() + PATIENCE;
+        while let Ok(Some(done)) = tokio::time::timeout_at(deadline, self.running.join_next()).await {
+            if let Ok(performed) = done {
+                let (id, end) = (performed.call.id.clone(), performed.end.clone());
+                self.tell(&performed);
+                self.results.insert(id.clone(), performed);
+                self.turn.call_ended(&id, end);
+            }
+        }
+        self.running.abort_all();
+        for id in self.turn.unfinished() {
+            if let Some(call) = self.calls.iter().find(|call| call.id == id).cloned() {
+                let performed = Performed::interrupted(call, false);
+                self.tell(&performed);
+                self.results.insert(id, performed);
+            }
+        }
+    }
+
+    /// The API refuses a conversation with a call that has no result.
+    fn close_open_calls(&self) {
+        let open = self.talk.history.open_calls();
+        let results = open.iter().map(|id| ContentBlock::ToolResult(failed_result(id, words::NEVER_RAN)));
+        self.talk.history.add_user(results.collect());
+    }
+
+    /// A host that follows the stream sees the message closed, though the API never did it.
+    fn close_stream(&self) {
+        let voice = &self.talk.voice;
+        let index = self.draft.blocks as u64;
+        let events = [
+            MessageStreamEvent::ContentBlockStop(ContentBlockStop { index, extra: Extra::new() }),
+            MessageStreamEvent::MessageDelta(Box::new(MessageDelta {
+                delta: MessageDeltaBody {
+                    stop_reason: Opt::Null,
+                    stop_sequence: Opt::Null,
+                    ..MessageDeltaBody::default()
+                },
+                usage: Opt::Absent,
+                context_management: Opt::Null,
+                extra: Extra::new(),
+            })),
+            MessageStreamEvent::MessageStop(MessageStop::default()),
+        ];
+        for event in events {
+            voice.stream(event, &self.draft.id, None);
+        }
+    }
+}

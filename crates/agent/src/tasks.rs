@@ -1,0 +1,190 @@
+//! Work in the background: commands and subagents that go on while turns come and go.
+
+use std::path::Path;
+
+use pilothouse_proto::hook::BackgroundTaskSummary;
+use pilothouse_proto::system::{
+    BackgroundTask, BackgroundTasksChanged, TaskEnd, TaskNotification, TaskPatch, TaskStarted, TaskStatus,
+    TaskUpdated, TaskUsage,
+};
+use pilothouse_proto::{AgentFrame, Content, Extra, Opt, System, TaskId, ToolUseId};
+use serde_json::Number;
+
+use crate::machine::Prompt;
+use crate::session::Session;
+use crate::turn::task_origin;
+
+/// A task in the background, as hosts are told of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TaskNote {
+    /// Names the task.
+    pub id: TaskId,
+    /// Names this run of it.
+    pub run_id: String,
+    /// The call that started it.
+    pub tool_use_id: ToolUseId,
+    /// `local_bash` or `local_agent`.
+    pub kind: &'static str,
+    /// What it is about.
+    pub description: String,
+    /// The type of the subagent, if it is one.
+    pub subagent_type: Option<String>,
+    /// What the subagent was told.
+    pub prompt: Option<String>,
+}
+
+/// How a task ended.
+#[derive(Clone, Debug)]
+pub struct TaskOver {
+    /// How.
+    pub end: TaskEnd,
+    /// What became of it, in a sentence.
+    pub summary: String,
+    /// Where its output is; may be empty.
+    pub output_file: String,
+    /// What it used, if that was counted.
+    pub usage: Option<TaskUsage>,
+}
+
+impl Session {
+    /// A task begins in the background: the host is told.
+    pub fn task_began(&self, note: TaskNote) {
+        self.tasks(|tasks| tasks.push(note.clone()));
+        self.tell_tasks();
+        self.tell_task_started(&note, true);
+    }
+
+    /// Tells the host that a task began, in the background or not.
+    pub fn tell_task_started(&self, note: &TaskNote, is_backgrounded: bool) {
+        let frame = TaskStarted {
+            task_id: note.id.clone(),
+            run_id: note.run_id.clone().into(),
+            tool_use_id: note.tool_use_id.clone().into(),
+            description: note.description.clone(),
+            subagent_type: note.subagent_type.clone().into(),
+            is_backgrounded: is_backgrounded.then_some(true).into(),
+            spawn_depth: note.subagent_type.is_some().then_some(1).into(),
+            task_type: note.kind.to_owned().into(),
+            prompt: note.prompt.clone().into(),
+            uuid: self.stamp().uuid(),
+            session_id: self.id(),
+            ..TaskStarted::default()
+        };
+        self.output().emit(AgentFrame::System(System::TaskStarted(Box::new(frame))));
+    }
+
+    /// A task in the background ended: the host is told, and a turn of its own will tell the model.
+    pub fn task_over(&self, id: &TaskId, over: TaskOver) {
+        let Some(note) = self.tasks(|tasks| {
+            let at = tasks.iter().position(|note| note.id == *id)?;
+            Some(tasks.remove(at))
+        }) else {
+            return;
+        };
+        self.tell_task_over(&note, &over);
+        self.tell_tasks();
+        let prompt = format!(
+            "<task-notification>\n<task-id>{}</task-id>\n<tool-use-id>{}</tool-use-id>\n<output-file>{}</output-file>\n\
+             <status>{}</status>\n<summary>{}</summary>\n</task-notification>",
+            note.id, note.tool_use_id, over.output_file, over.end, over.summary
+        );
+        self.tell_self(Prompt::own(Content::Text(prompt), task_origin()));
+    }
+
+    /// Tells the host how a task ended.
+    pub fn tell_task_over(&self, note: &TaskNote, over: &TaskOver) {
+        let status = match over.end {
+            TaskEnd::Completed => TaskStatus::Completed,
+            TaskEnd::Stopped => TaskStatus::Killed,
+            _ => TaskStatus::Failed,
+        };
+        let end_time = Number::from(jiff::Timestamp::now().as_millisecond());
+        self.output().emit(AgentFrame::System(System::TaskUpdated(Box::new(TaskUpdated {
+            task_id: note.id.clone(),
+            run_id: note.run_id.clone().into(),
+            patch: TaskPatch { status: status.into(), end_time: end_time.into(), ..TaskPatch::default() },
+            uuid: self.stamp().uuid(),
+            session_id: self.id(),
+            extra: Extra::new(),
+        }))));
+        self.output().emit(AgentFrame::System(System::TaskNotification(Box::new(TaskNotification {
+            task_id: note.id.clone(),
+            run_id: note.run_id.clone().into(),
+            tool_use_id: note.tool_use_id.clone().into(),
+            status: over.end.clone(),
+            reason: Opt::Absent,
+            output_file: over.output_file.clone(),
+            summary: over.summary.clone(),
+            usage: over.usage.clone().into(),
+            resource_links: Opt::Absent,
+            skip_transcript: Opt::Absent,
+            ambient: Opt::Absent,
+            uuid: self.stamp().uuid(),
+            session_id: self.id(),
+            extra: Extra::new(),
+        }))));
+    }
+
+    /// Tells the host which tasks run in the background.
+    pub fn tell_tasks(&self) {
+        let tasks = self.tasks(|tasks| tasks.clone()).into_iter().map(|note| BackgroundTask {
+            task_id: note.id,
+            run_id: note.run_id.into(),
+            task_type: note.kind.to_owned(),
+            subagent_type: note.subagent_type.into(),
+            description: note.description,
+            ..BackgroundTask::default()
+        });
+        let frame = BackgroundTasksChanged {
+            tasks: tasks.collect(),
+            uuid: self.stamp().uuid(),
+            session_id: self.id(),
+            extra: Extra::new(),
+        };
+        self.output().emit(AgentFrame::System(System::BackgroundTasksChanged(Box::new(frame))));
+    }
+
+    /// The tasks in the background, as hooks are told of them.
+    pub(crate) fn task_summaries(&self) -> Vec<BackgroundTaskSummary> {
+        self.tasks(|tasks| tasks.clone())
+            .into_iter()
+            .map(|note| BackgroundTaskSummary {
+                id: note.id.into_string(),
+                kind: note.kind.to_owned(),
+                status: "running".to_owned(),
+                description: note.description,
+                ..BackgroundTaskSummary::default()
+            })
+            .collect()
+    }
+
+    /// A command was sent to the background by a tool call.
+    pub(crate) fn command_began(&self, id: &str, call: &ToolUseId) {
+        let Some(task) = self.background().tasks().into_iter().find(|task| task.id == id) else { return };
+        self.task_began(TaskNote {
+            id: id.into(),
+            run_id: self.stamp().uuid().into_string(),
+            tool_use_id: call.clone(),
+            kind: "local_bash",
+            description: task.description,
+            subagent_type: None,
+            prompt: None,
+        });
+    }
+
+    /// A command in the background ended.
+    pub(crate) fn command_over(&self, ended: &pilothouse_tools::TaskEnd) {
+        let (end, how) = match ended.code {
+            Some(0) => (TaskEnd::Completed, "completed (exit code 0)".to_owned()),
+            Some(code) => (TaskEnd::Failed, format!("failed with exit code {code}")),
+            None => (TaskEnd::Stopped, "was stopped".to_owned()),
+        };
+        let summary = format!("Background command \"{}\" {how}", ended.task.description);
+        let over = TaskOver { end, summary, output_file: path_text(&ended.task.output), usage: None };
+        self.task_over(&ended.task.id.as_str().into(), over);
+    }
+}
+
+fn path_text(path: &Path) -> String {
+    path.display().to_string()
+}

@@ -1,0 +1,98 @@
+//! Which tools a session has.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use pilothouse_rules::Behavior;
+use pilothouse_tools as tools;
+
+use crate::session::Session;
+use crate::tool::{AgentTool, Builtin};
+
+/// Tools that are there only when `--tools` names them.
+const ON_REQUEST: &[&str] =
+    &["Glob", "Grep", "TodoWrite", "TaskCreate", "TaskGet", "TaskUpdate", "TaskList", "TaskOutput"];
+
+/// Tools that talk to somebody: without a host to ask they make no sense.
+const NEED_A_HOST: &[&str] = &["AskUserQuestion", "EnterPlanMode", "ExitPlanMode"];
+
+/// Every tool that this agent has, whether or not a session may use it.
+#[derive(Default)]
+pub struct Toolbox {
+    all: Mutex<Vec<Arc<dyn AgentTool>>>,
+}
+
+impl Toolbox {
+    /// The built-in tools.
+    pub(crate) fn new(background: &tools::Background) -> Self {
+        let all: Vec<Arc<dyn AgentTool>> = vec![
+            Arc::new(Builtin(tools::Bash::new(background.clone()))),
+            Arc::new(Builtin(tools::Edit)),
+            Arc::new(Builtin(tools::Glob)),
+            Arc::new(Builtin(tools::Grep)),
+            Arc::new(Builtin(tools::NotebookEdit)),
+            Arc::new(Builtin(tools::Read)),
+            Arc::new(Builtin(tools::Write)),
+        ];
+        Self { all: Mutex::new(all) }
+    }
+
+    /// Adds a tool; one of the same name is replaced.
+    pub fn add(&self, tool: Arc<dyn AgentTool>) {
+        let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
+        all.retain(|other| other.name() != tool.name());
+        all.push(tool);
+        all.sort_by(|a, b| a.name().cmp(b.name()));
+    }
+
+    /// Whether there is such a tool at all.
+    pub fn is_known(&self, name: &str) -> bool {
+        self.all().iter().any(|tool| tool.name() == name)
+    }
+
+    fn all(&self) -> Vec<Arc<dyn AgentTool>> {
+        self.all.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl std::fmt::Debug for Toolbox {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let all = self.all();
+        f.debug_list().entries(all.iter().map(|tool| tool.name())).finish()
+    }
+}
+
+impl Session {
+    /// The tools that the model may call now, those of MCP servers included. A tool that a rule denies as a whole is not
+    /// even offered.
+    pub fn tools_in_force(&self) -> Vec<Arc<dyn AgentTool>> {
+        let wanted = self.launch().tools.as_deref();
+        let talks = self.launch().asks != crate::launch::Asks::Nobody;
+        let mut tools: Vec<Arc<dyn AgentTool>> = self
+            .toolbox()
+            .all()
+            .into_iter()
+            .filter(|tool| match wanted {
+                Some(names) => {
+                    names.iter().any(|name| name == tool.name() || (name == "Task" && tool.name() == "Agent"))
+                }
+                None => !ON_REQUEST.contains(&tool.name()) && (talks || !NEED_A_HOST.contains(&tool.name())),
+            })
+            .collect();
+        tools.retain(|tool| !self.is_denied_as_a_whole(tool.name()));
+        if let Some(structured) = self.structured_output() {
+            tools.push(structured);
+        }
+        tools
+    }
+
+    fn is_denied_as_a_whole(&self, name: &str) -> bool {
+        self.rules(|engine| {
+            let entries = engine.context().rules.entries().iter();
+            let mut denied =
+                entries.filter(|entry| entry.behavior == Behavior::Deny && !entry.rule.is_malformed());
+            denied.any(|entry| {
+                entry.rule.tool() == name && entry.rule.content().is_none_or(|content| content == "*")
+            })
+        })
+    }
+}

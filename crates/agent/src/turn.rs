@@ -1,0 +1,223 @@
+//! One turn of the main conversation, from its prompts to its result.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use pilothouse_model::{Request, Thinking, ThinkingStyle, ToolOffer};
+use pilothouse_proto::{AgentFrame, ContentBlock, MessageOrigin, Opt, User};
+
+use crate::frames::init::init;
+use crate::frames::result::{self, Circumstances};
+use crate::hooks::Occasion;
+use crate::machine::{End, Lifecycle, Limits, Prompt, Stop};
+use crate::prompt;
+use crate::session::Session;
+use crate::stop::StopSignal;
+use crate::talk::{Said, Talk};
+use crate::tool::AgentTool;
+use crate::voice::Voice;
+
+/// How a turn went, for the queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TurnOver {
+    /// False when the user stopped it.
+    pub(crate) fulfilled: bool,
+}
+
+/// Runs a turn and sends its result.
+pub(crate) async fn run(session: Arc<Session>, prompts: Vec<Prompt>, stop: StopSignal) -> TurnOver {
+    let begun = Instant::now();
+    session.begin_turn();
+    let ids: Vec<String> = prompts.iter().filter_map(Prompt::uuid).map(str::to_owned).collect();
+    let origin = prompts.first().and_then(|prompt| prompt.frame.origin.as_ref().cloned());
+    let told = tell_hooks(&session, &prompts, &stop).await;
+    session.output().emit(init(&session, &ids));
+    replay(&session, &prompts);
+    let facts = |session: &Session| Circumstances {
+        duration: begun.elapsed(),
+        stop: stop.why(),
+        prompts: ids.clone(),
+        origin: origin.clone(),
+        spent: session.take_spent(),
+        queued: session.queue(|queue| queue.len()),
+    };
+    let contexts = match told {
+        Told::Contexts(contexts) => contexts,
+        Told::Blocked(reason) => {
+            let frame = result::of_local(&session, &reason, facts(&session));
+            session.output().emit(AgentFrame::Result(Box::new(frame)));
+            return TurnOver { fulfilled: true };
+        }
+    };
+    if session.is_over_budget() {
+        let said = Said::nothing(End::Budget);
+        let frame = result::of_talk(&session, &said, facts(&session));
+        session.output().emit(AgentFrame::Result(Box::new(frame)));
+        return TurnOver { fulfilled: true };
+    }
+    take_in(&session, &prompts, contexts);
+    let said = converse(&session, ids.clone(), stop.clone()).await;
+    for uuid in session.take_injected_ids() {
+        session.tell_lifecycle(&uuid, Lifecycle::Completed);
+    }
+    let frame = result::of_talk(&session, &said, facts(&session));
+    session.output().emit(AgentFrame::Result(Box::new(frame)));
+    let stopped = matches!(said.end, End::AbortedStreaming | End::AbortedTools);
+    TurnOver { fulfilled: !stopped || stop.why() == Some(Stop::Urgent) }
+}
+
+/// What hooks say about a prompt.
+enum Told {
+    /// It goes on, with this for the model.
+    Contexts(Vec<String>),
+    /// It does not go on.
+    Blocked(String),
+}
+
+async fn tell_hooks(session: &Arc<Session>, prompts: &[Prompt], stop: &StopSignal) -> Told {
+    let mut contexts = session.take_contexts();
+    for prompt in prompts.iter().filter(|prompt| prompt.from_host) {
+        let scene = session.scene(None);
+        let text = prompt.text().unwrap_or_else(|| prompt.frame.text().into_owned());
+        let occasion = Occasion::user_prompt_submit(&scene, text);
+        let report = tokio::select! {
+            report = session.hooks().fire(session, &scene, occasion) => report,
+            () = stop.token().cancelled() => break,
+        };
+        if let Some(reason) = report.block.or(report.stop) {
+            session.say_informational(&reason);
+            return Told::Blocked(reason);
+        }
+        contexts.extend(report.contexts);
+    }
+    Told::Contexts(contexts)
+}
+
+/// Echoes the host's messages, if it wants that.
+fn replay(session: &Session, prompts: &[Prompt]) {
+    if !session.launch().replay_user_messages {
+        return;
+    }
+    for prompt in prompts.iter().filter(|prompt| prompt.from_host) {
+        let mut frame = echo(session, &prompt.frame);
+        frame.timestamp = session.stamp().timestamp().into();
+        session.output().emit(AgentFrame::User(Box::new(frame)));
+    }
+}
+
+/// A message of the host as it is echoed.
+pub(crate) fn echo(session: &Session, frame: &User) -> User {
+    User {
+        message: frame.message.clone(),
+        session_id: session.id().into(),
+        parent_tool_use_id: Opt::Null,
+        uuid: frame.uuid.as_ref().cloned().unwrap_or_else(|| session.stamp().uuid()).into(),
+        is_replay: true.into(),
+        ..User::default()
+    }
+}
+
+/// Puts the prompts into the conversation. Texts are joined, because that is one message of one user.
+fn take_in(session: &Session, prompts: &[Prompt], contexts: Vec<String>) {
+    let mut blocks: Vec<ContentBlock> = Vec::new();
+    if session.history().is_empty() {
+        blocks.extend(prompt::reminder(session).map(ContentBlock::text));
+    }
+    let mut words: Vec<String> = Vec::new();
+    for prompt in prompts {
+        session.record_prompt(prompt);
+        for block in prompt.blocks() {
+            match block {
+                ContentBlock::Text(text) => words.push(text.text),
+                other => {
+                    if !words.is_empty() {
+                        blocks.push(ContentBlock::text(std::mem::take(&mut words).join("\n")));
+                    }
+                    blocks.push(other);
+                }
+            }
+        }
+    }
+    if !words.is_empty() {
+        blocks.push(ContentBlock::text(words.join("\n")));
+    }
+    for context in contexts {
+        blocks.push(ContentBlock::text(format!("<system-reminder>\n{context}\n</system-reminder>")));
+    }
+    session.history().add_user(blocks);
+}
+
+async fn converse(session: &Arc<Session>, prompts: Vec<String>, stop: StopSignal) -> Said {
+    let tools = session.tools_in_force();
+    let limits =
+        Limits { rounds: session.launch().max_turns, structured: session.structured_output().is_some() };
+    let asker = session.clone();
+    let talk = Talk {
+        session: session.clone(),
+        history: session.history().clone(),
+        voice: Voice::main(session, prompts),
+        tools,
+        limits,
+        stop,
+        request: Box::new(move || main_request(&asker)),
+    };
+    talk.run().await
+}
+
+/// A request of the main conversation, but for its messages.
+fn main_request(session: &Session) -> Request {
+    let mut request = request_for(session, &session.model_info().id);
+    request.system = prompt::system(session);
+    request.tools = offers(&session.tools_in_force());
+    request
+}
+
+/// A request to a model with the session's ways of thinking.
+pub(crate) fn request_for(session: &Session, model: &str) -> Request {
+    let launch = session.launch();
+    let info = pilothouse_model::ModelInfo::of(model);
+    let mut request = Request::new(model);
+    request.fallback_model.clone_from(&launch.fallback_model);
+    request.betas.clone_from(&launch.betas);
+    request.effort = launch.effort.clone().or_else(|| info.effort.clone());
+    request.thinking = thinking(session, info.thinking);
+    request
+}
+
+/// Tools as the model is offered them.
+pub(crate) fn offers(tools: &[Arc<dyn AgentTool>]) -> Vec<ToolOffer> {
+    let offer = |tool: &Arc<dyn AgentTool>| ToolOffer::Client {
+        name: tool.name().to_owned(),
+        description: tool.description(),
+        input_schema: tool.input_schema(),
+    };
+    tools.iter().map(offer).collect()
+}
+
+/// The most a model with a budget thinks unless told otherwise.
+const DEFAULT_BUDGET: u64 = 31_999;
+
+fn thinking(session: &Session, style: ThinkingStyle) -> Thinking {
+    let launch = session.launch();
+    let display = launch.thinking_display.clone();
+    let limit = session.max_thinking_tokens().or_else(|| launch.env.number("MAX_THINKING_TOKENS"));
+    match style {
+        ThinkingStyle::None => Thinking::Unset,
+        _ if launch.thinking == Some(false) => Thinking::Off,
+        ThinkingStyle::Adaptive => {
+            Thinking::Adaptive { display: display.or_else(|| Some("updates".to_owned())) }
+        }
+        ThinkingStyle::Budget => match limit {
+            Some(0) => Thinking::Off,
+            limit => Thinking::Budget { tokens: limit.unwrap_or(DEFAULT_BUDGET), display },
+        },
+    }
+}
+
+/// Where prompts of the session itself come from.
+pub(crate) fn task_origin() -> Option<MessageOrigin> {
+    Some(MessageOrigin::TaskNotification(pilothouse_proto::TaskNotificationOrigin::default()))
+}
+
+/// The longest that anything waits for a turn that was told to stop.
+pub(crate) const STOPPING: Duration = Duration::from_secs(10);

@@ -1,0 +1,232 @@
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use pilothouse_proto::message::{MessageStreamEvent, StreamEvent};
+use pilothouse_proto::{
+    AgentFrame, Content, ContentBlock, Extra, Message, MessageParam, Opt, Role, System, ToolResultBlock,
+    ToolResultMeta, ToolUseId, User,
+};
+use serde_json::{Map, Value};
+
+use crate::frames::blank;
+use crate::record::Recorder;
+use crate::session::Session;
+use crate::tool::Caller;
+
+/// Who speaks in a conversation, to the host and in the transcript: the session itself, or one of its subagents.
+#[derive(Debug)]
+pub(crate) struct Voice {
+    session: Arc<Session>,
+    recorder: Recorder,
+    caller: Option<Caller>,
+    /// Whether the subagent's own words are sent; always true for the main conversation.
+    pub(crate) speaks: bool,
+    /// The prompts that the turn answers, by the ids their sender chose; told once, with the first answer.
+    prompts: Vec<String>,
+    told_prompts: Option<String>,
+    /// Frames in the user's role that the turn has made; they are what a result counts as turns.
+    user_frames: AtomicU64,
+}
+
+impl Voice {
+    /// The main conversation.
+    pub(crate) fn main(session: &Arc<Session>, prompts: Vec<String>) -> Self {
+        let recorder = session.recorder().clone();
+        Self {
+            session: session.clone(),
+            recorder,
+            caller: None,
+            speaks: true,
+            prompts,
+            told_prompts: None,
+            user_frames: AtomicU64::new(0),
+        }
+    }
+
+    /// A subagent with a transcript of its own.
+    pub(crate) fn subagent(session: &Arc<Session>, caller: Caller, recorder: Recorder, speaks: bool) -> Self {
+        Self {
+            session: session.clone(),
+            recorder,
+            caller: Some(caller),
+            speaks,
+            prompts: Vec::new(),
+            told_prompts: None,
+            user_frames: AtomicU64::new(0),
+        }
+    }
+
+    pub(crate) fn session(&self) -> &Arc<Session> {
+        &self.session
+    }
+
+    pub(crate) fn caller(&self) -> Option<&Caller> {
+        self.caller.as_ref()
+    }
+
+    pub(crate) fn recorder(&self) -> &Recorder {
+        &self.recorder
+    }
+
+    /// How many frames in the user's role were made.
+    pub(crate) fn user_frames(&self) -> u64 {
+        self.user_frames.load(Ordering::Relaxed)
+    }
+
+    /// A piece of the model's answer: one block, or what there was of it when it was cut off.
+    pub(crate) fn assistant(&mut self, message: Message, request_id: Option<&str>, aborted: bool) {
+        let (uuid, timestamp) = (self.session.stamp().uuid(), self.session.stamp().timestamp());
+        self.recorder.assistant(&message, &uuid, &timestamp, request_id);
+        let thinks = matches!(message.content.first(), Some(ContentBlock::Thinking(_)));
+        let words = !message.content.iter().any(|block| block.as_tool_use().is_some());
+        let mut frame = blank::assistant(message, uuid, self.session.id());
+        frame.timestamp = timestamp.into();
+        frame.request_id = request_id.map(str::to_owned).into();
+        if aborted {
+            frame.aborted = true.into();
+        }
+        if thinks {
+            frame.thinking_display = "updates".into();
+        }
+        self.name_prompts(&mut frame);
+        if let Some(caller) = &self.caller {
+            frame.parent_tool_use_id = caller.parent.clone().into();
+            frame.agent_id = caller.agent_id.clone().into();
+            frame.subagent_type = caller.agent_type.clone().into();
+            frame.task_description = caller.description.clone().into();
+        }
+        if self.speaks || !words {
+            self.emit(AgentFrame::Assistant(Box::new(frame)));
+        }
+    }
+
+    /// A message that stands for something else than the model's words, such as an API error.
+    pub(crate) fn synthetic(&mut self, mut frame: pilothouse_proto::Assistant) {
+        frame.timestamp = self.session.stamp().timestamp().into();
+        let timestamp = frame.timestamp.as_ref().cloned().unwrap_or_default();
+        self.recorder.assistant(&frame.message, &frame.uuid, &timestamp, frame.request_id.as_deref());
+        self.name_prompts(&mut frame);
+        if let Some(caller) = &self.caller {
+            frame.parent_tool_use_id = caller.parent.clone().into();
+        }
+        self.emit(AgentFrame::Assistant(Box::new(frame)));
+    }
+
+    /// An event of an answer that is being written.
+    pub(crate) fn stream(&self, event: MessageStreamEvent, message_id: &str, first_after: Option<Duration>) {
+        if self.caller.is_some() || !self.session.launch().partial_messages {
+            return;
+        }
+        let frame = StreamEvent {
+            event,
+            session_id: self.session.id(),
+            parent_tool_use_id: Opt::Null,
+            uuid: self.session.stamp().uuid(),
+            ttft_ms: first_after.map(|after| (after.as_millis() as u64).into()).into(),
+            user_message_uuid: Opt::Absent,
+            user_message_uuids: Opt::Absent,
+            resume_reason: Opt::Absent,
+            api_message_id: message_id.into(),
+            thinking_display: Opt::Absent,
+            abandoned_blocks: Opt::Absent,
+            extra: Extra::new(),
+        };
+        self.emit(AgentFrame::StreamEvent(Box::new(frame)));
+    }
+
+    /// The result of a tool call.
+    pub(crate) fn tool_result(
+        &self,
+        block: ToolResultBlock,
+        structured: Value,
+        meta: Option<ToolResultMeta>,
+    ) {
+        let (uuid, timestamp) = (self.session.stamp().uuid(), self.session.stamp().timestamp());
+        let block = ContentBlock::ToolResult(block);
+        if let (ContentBlock::ToolResult(result), Ok(value)) = (&block, serde_json::to_value(&block)) {
+            self.recorder.tool_result(&result.tool_use_id, value, structured.clone(), &uuid, &timestamp);
+        }
+        let mut frame = self.user_frame(Content::Blocks(vec![block]));
+        frame.uuid = uuid.into();
+        frame.timestamp = timestamp.into();
+        frame.tool_use_result = structured.into();
+        frame.tool_result_meta = meta.map(|meta| vec![meta]).into();
+        self.count_and_emit(frame);
+    }
+
+    /// Text in the user's name that no user typed. Gives the blocks for the model.
+    pub(crate) fn own_words(
+        &self,
+        blocks: Vec<ContentBlock>,
+        is_synthetic: bool,
+        change: impl FnOnce(&mut User),
+    ) {
+        let (uuid, timestamp) = (self.session.stamp().uuid(), self.session.stamp().timestamp());
+        let mut more = Map::new();
+        if is_synthetic {
+            more.insert("isMeta".to_owned(), true.into());
+        }
+        let content = serde_json::to_value(&blocks).unwrap_or_default();
+        self.recorder.user(content, &uuid, &timestamp, more);
+        let mut frame = self.user_frame(Content::Blocks(blocks));
+        frame.uuid = uuid.into();
+        frame.timestamp = timestamp.into();
+        if is_synthetic {
+            frame.is_synthetic = true.into();
+        }
+        change(&mut frame);
+        self.count_and_emit(frame);
+    }
+
+    /// A frame beside the conversation.
+    pub(crate) fn system(&self, frame: System) {
+        self.emit(AgentFrame::System(frame));
+    }
+
+    fn name_prompts(&mut self, frame: &mut pilothouse_proto::Assistant) {
+        // All frames of the first answer name the prompts, those of later answers do not.
+        let first = self.told_prompts.get_or_insert_with(|| frame.message.id.clone());
+        if self.prompts.is_empty() || *first != frame.message.id {
+            return;
+        }
+        frame.user_message_uuid = self.prompts.first().cloned().into();
+        frame.user_message_uuids = self.prompts.clone().into();
+    }
+
+    fn user_frame(&self, content: Content) -> User {
+        let mut frame = User {
+            message: MessageParam { role: Role::User, content, ..MessageParam::default() },
+            parent_tool_use_id: Opt::Null,
+            session_id: self.session.id().into(),
+            ..User::default()
+        };
+        if let Some(caller) = &self.caller {
+            frame.parent_tool_use_id = caller.parent.clone().into();
+            frame.agent_id = caller.agent_id.clone().into();
+            frame.subagent_type = caller.agent_type.clone().into();
+            frame.task_description = caller.description.clone().into();
+        }
+        frame
+    }
+
+    fn count_and_emit(&self, frame: User) {
+        self.user_frames.fetch_add(1, Ordering::Relaxed);
+        self.emit(AgentFrame::User(Box::new(frame)));
+    }
+
+    fn emit(&self, frame: AgentFrame) {
+        self.session.output().emit(frame);
+        self.recorder.mirror(self.session.output());
+    }
+}
+
+/// The result of a call that was never run to its end.
+pub(crate) fn failed_result(id: &ToolUseId, text: impl Into<String>) -> ToolResultBlock {
+    ToolResultBlock {
+        tool_use_id: id.clone(),
+        content: Content::Text(text.into()).into(),
+        is_error: true.into(),
+        ..ToolResultBlock::default()
+    }
+}

@@ -1,0 +1,128 @@
+//! The program `pilothouse-agent`: a drop-in for the `claude` executable where a program drives it.
+
+use std::io::{IsTerminal as _, Read as _, Write as _};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use pilothouse_agent::launch::{Command, Environment, InputFormat, Launch};
+use pilothouse_agent::{Agent, Options, PROTOCOL_VERSION, Signal};
+use pilothouse_link::Transport;
+use pilothouse_model::{ApiConfig, MessagesApi};
+use pilothouse_proto::launch::{Flag, Takes};
+use tokio::signal::unix::{SignalKind, signal};
+
+fn main() -> ExitCode {
+    let cwd = match std::env::current_dir() {
+        Ok(cwd) => cwd,
+        Err(error) => return refuse(&format!("Error: the working directory cannot be used: {error}")),
+    };
+    match Command::read(std::env::args().skip(1), cwd, Environment::of_process()) {
+        Ok(Command::Version) => {
+            print(&format!("{PROTOCOL_VERSION} (Pilothouse {})", env!("CARGO_PKG_VERSION")));
+            ExitCode::SUCCESS
+        }
+        Ok(Command::Help) => {
+            print(&help());
+            ExitCode::SUCCESS
+        }
+        Ok(Command::Run(launch)) => run(*launch),
+        Err(refused) => refuse(&refused.0),
+    }
+}
+
+fn run(launch: Launch) -> ExitCode {
+    // One thread: a session is one conversation, and fifty of them should fit on a small machine.
+    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => return refuse(&format!("Error: cannot start: {error}")),
+    };
+    let code = runtime.block_on(session(launch));
+    // Nothing that still runs is waited for.
+    runtime.shutdown_background();
+    code
+}
+
+async fn session(launch: Launch) -> ExitCode {
+    let mut options = Options { complain: Arc::new(complain), ..Options::default() };
+    let transport = match launch.input {
+        InputFormat::StreamJson => Transport::stdio(),
+        InputFormat::Text => {
+            options.prompt = match one_shot_prompt(&launch) {
+                Ok(prompt) => Some(prompt),
+                Err(text) => return refuse(text),
+            };
+            Transport::stdout()
+        }
+    };
+    let transport = match transport {
+        Ok(transport) => transport,
+        Err(error) => return refuse(&format!("Error: stdin and stdout cannot be used: {error}")),
+    };
+    let config = ApiConfig::from_env(|name| launch.env.get(name).map(str::to_owned));
+    let agent = Agent::start(launch, transport, Arc::new(MessagesApi::new(config)), options);
+    tokio::spawn(pass_signals(agent.signaller()));
+    let finish = agent.finished().await;
+    if let Some(printed) = finish.printed {
+        print(&printed);
+    }
+    ExitCode::from(u8::try_from(finish.code).unwrap_or(1))
+}
+
+/// The prompt of a run that takes no frames: from the command line, and from stdin when that is not a terminal.
+fn one_shot_prompt(launch: &Launch) -> Result<String, &'static str> {
+    let mut piped = String::new();
+    let mut stdin = std::io::stdin();
+    if !stdin.is_terminal() {
+        // What is no text is no prompt.
+        let _ = stdin.read_to_string(&mut piped);
+    }
+    let prompt = [launch.prompt.as_deref().unwrap_or_default(), piped.trim()];
+    let prompt = prompt.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n");
+    if prompt.is_empty() {
+        return Err(
+            "Error: Input must be provided either through stdin or as a prompt argument when using --print",
+        );
+    }
+    Ok(prompt)
+}
+
+async fn pass_signals(send: impl Fn(Signal)) {
+    let handlers =
+        (signal(SignalKind::interrupt()), signal(SignalKind::terminate()), signal(SignalKind::hangup()));
+    let (Ok(mut interrupt), Ok(mut terminate), Ok(mut hangup)) = handlers else { return };
+    loop {
+        tokio::select! {
+            _ = interrupt.recv() => send(Signal::Interrupt),
+            _ = terminate.recv() => send(Signal::Terminate),
+            _ = hangup.recv() => send(Signal::Hangup),
+        }
+    }
+}
+
+fn help() -> String {
+    let mut lines = vec!["Usage: pilothouse-agent [options] [prompt]".to_owned(), String::new()];
+    for flag in Flag::ALL {
+        let value = match flag.takes() {
+            Takes::Switch => "",
+            Takes::Value => " <value>",
+            Takes::Optional => " [value]",
+            Takes::List => " <values...>",
+        };
+        lines.push(format!("  {:<50} {}", format!("{}{value}", flag.name()), flag.summary()));
+    }
+    lines.join("\n")
+}
+
+fn refuse(text: &str) -> ExitCode {
+    complain(text);
+    ExitCode::FAILURE
+}
+
+fn complain(line: &str) {
+    // A closed stderr is no reason to fail.
+    let _ = writeln!(std::io::stderr(), "{line}");
+}
+
+fn print(text: &str) {
+    let _ = writeln!(std::io::stdout(), "{text}");
+}
