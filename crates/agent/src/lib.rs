@@ -25,6 +25,7 @@ mod history;
 pub mod hooks;
 pub mod launch;
 mod machine;
+pub mod mcp;
 mod offers;
 mod output;
 pub mod plan;

@@ -526,6 +526,14 @@ impl Session {
         self.config_dir().join("projects").join(project).join(format!("{}.jsonl", self.id()))
     }
 
+    /// Where results of tools are kept that are too large for the model, or no text.
+    pub fn tool_results_dir(&self) -> PathBuf {
+        match self.launch.persist {
+            true => self.transcript_path().with_extension("").join("tool-results"),
+            false => self.workspace.output_dir().to_owned(),
+        }
+    }
+
     /// The configuration home.
     pub fn config_dir(&self) -> PathBuf {
         self.launch.locations().config

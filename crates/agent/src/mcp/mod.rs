@@ -1,0 +1,19 @@
+//! The MCP servers of a session, as their client.
+//!
+//! Servers come from the command line, from files and from the host ([`configured`], [`Servers::add`]). They are started
+//! programs, services behind HTTP, or parts of the host that are reached through the control channel; rmcp speaks to
+//! all of them alike. Connecting never holds anything up but the first turn, which waits for [`Servers::ready`].
+
+mod config;
+mod connect;
+mod content;
+mod handler;
+mod in_process;
+mod names;
+mod server;
+mod servers;
+mod tool;
+
+pub use config::{Configured, Origin, configured};
+pub use servers::Servers;
+pub use tool::{McpTool, ToolMeta};

@@ -1,0 +1,327 @@
+//! All servers of a session: starting them, waiting for them, and what the host may do with them.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use pilothouse_link::{Agent, Handle};
+use pilothouse_mcp::rmcp::model::ServerJsonRpcMessage;
+use pilothouse_proto::Raw;
+use pilothouse_proto::control::McpSetServersResponse;
+use pilothouse_proto::mcp::{McpServerConfig, McpServerStatus};
+use pilothouse_proto::system::McpServerState;
+use tokio::sync::{oneshot, watch};
+
+use crate::launch::Environment;
+use crate::mcp::config::Configured;
+use crate::mcp::connect::{Connection, connect};
+use crate::mcp::handler::Handler;
+use crate::mcp::server::{Server, State};
+use crate::mcp::tool::McpTool;
+
+/// How long a server may take to connect, unless `MCP_TIMEOUT` says otherwise.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// How long the reply to `initialize` waits for the first message to a server in the host to leave.
+const FIRST_MESSAGE: Duration = Duration::from_millis(500);
+
+/// The MCP servers of one session.
+#[derive(Debug)]
+pub struct Servers {
+    host: Handle<Agent>,
+    cwd: PathBuf,
+    patience: Duration,
+    call_timeout: Option<Duration>,
+    table: Mutex<Vec<Server>>,
+    /// Changes with every state.
+    changes: watch::Sender<u64>,
+}
+
+impl Servers {
+    /// No servers yet.
+    pub fn new(host: Handle<Agent>, cwd: impl Into<PathBuf>, environment: &Environment) -> Arc<Self> {
+        let millis = |name| environment.number(name).filter(|millis| *millis > 0).map(Duration::from_millis);
+        Arc::new(Self {
+            host,
+            cwd: cwd.into(),
+            patience: millis("MCP_TIMEOUT").unwrap_or(PATIENCE),
+            call_timeout: millis("MCP_TOOL_TIMEOUT"),
+            table: Mutex::default(),
+            changes: watch::Sender::new(0),
+        })
+    }
+
+    /// Takes servers in; those of a name that is taken are left out. They are connected by [`Servers::start`].
+    pub fn add(&self, servers: impl IntoIterator<Item = Configured>) {
+        let mut table = self.table();
+        for server in servers {
+            if table.iter().all(|known| known.configured.name != server.name) {
+                table.push(Server::new(server, false));
+            }
+        }
+    }
+
+    /// Begins to connect those servers that are not inside the host: they need nobody to be there.
+    pub fn start_external(self: &Arc<Self>) {
+        drop(self.begin(|server| !server.is_in_process()));
+    }
+
+    /// Begins to connect all servers. Returns when the first message to each one in the host has left.
+    pub async fn start(self: &Arc<Self>) {
+        let started = self.begin(|_| true);
+        let all = async {
+            for started in started {
+                // One that fails at once has nothing to tell.
+                started.await.ok();
+            }
+        };
+        // A host that reads slowly must not hold up what comes after.
+        let _ = tokio::time::timeout(FIRST_MESSAGE, all).await;
+    }
+
+    /// Waits until every server that was started has answered or failed.
+    pub async fn ready(&self) {
+        let mut changes = self.changes.subscribe();
+        while self.table().iter().any(|server| matches!(server.state, State::Connecting)) {
+            if changes.changed().await.is_err() {
+                return;
+            }
+        }
+    }
+
+    /// The tools of all servers that are connected, by name.
+    pub fn tools(self: &Arc<Self>) -> Vec<McpTool> {
+        let mut tools = Vec::new();
+        for server in self.table().iter() {
+            let Some(connection) = server.connection() else { continue };
+            let of_server = server.tools.iter();
+            tools.extend(
+                of_server.map(|tool| McpTool::new(&server.configured, &connection.offer, tool, self)),
+            );
+        }
+        tools.sort_by(|a, b| a.full_name().cmp(b.full_name()));
+        tools
+    }
+
+    /// What the connected servers want the model to know of them, with their names.
+    pub fn instructions(&self) -> Vec<(String, String)> {
+        let table = self.table();
+        let connected = table.iter().filter_map(|server| Some((server, server.connection()?)));
+        connected
+            .filter_map(|(server, connection)| {
+                Some((server.configured.name.clone(), connection.offer.instructions.clone()?))
+            })
+            .collect()
+    }
+
+    /// The servers as `system/init` shows them.
+    pub fn summaries(&self) -> Vec<McpServerState> {
+        self.table().iter().map(Server::summary).collect()
+    }
+
+    /// The servers as `mcp_status` shows them.
+    pub fn statuses(&self) -> Vec<McpServerStatus> {
+        self.table().iter().filter_map(Server::status).collect()
+    }
+
+    /// Connects a server anew.
+    ///
+    /// # Errors
+    /// In the words for the host: there is no such server, it is one of the host's own, or it cannot be reached.
+    pub async fn reconnect(self: &Arc<Self>, name: &str) -> Result<(), String> {
+        let in_process = self.find(name, |server| server.configured.is_in_process())?;
+        if in_process {
+            return Err(format!("{name} is inside the host: connecting it anew is the host's business"));
+        }
+        self.connect_now(name).await
+    }
+
+    /// Switches a server on or off.
+    ///
+    /// # Errors
+    /// In the words for the host: there is no such server.
+    pub async fn toggle(self: &Arc<Self>, name: &str, enabled: bool) -> Result<(), String> {
+        if enabled {
+            self.find(name, |_| ())?;
+            // One that cannot be reached shows as failed; it is switched on all the same.
+            self.connect_now(name).await.ok();
+            return Ok(());
+        }
+        self.find(name, |server| {
+            server.generation += 1;
+            server.state = State::Disabled;
+        })?;
+        self.tell();
+        Ok(())
+    }
+
+    /// Replaces the servers that the host has set before by these, and connects them.
+    pub async fn set(self: &Arc<Self>, servers: BTreeMap<String, McpServerConfig>) -> McpSetServersResponse {
+        let mut response = McpSetServersResponse::default();
+        {
+            let mut table = self.table();
+            let stays =
+                |server: &Server| servers.get(&server.configured.name) == Some(&server.configured.config);
+            table.retain(|server| {
+                let goes = server.set_by_host && !stays(server);
+                if goes {
+                    response.removed.push(server.configured.name.clone());
+                }
+                !goes
+            });
+            for (name, config) in servers {
+                let server = Server::new(Configured::given(&name, config), true);
+                match table.iter_mut().find(|known| known.configured.name == name) {
+                    Some(known) if known.set_by_host => continue,
+                    Some(known) => *known = server,
+                    None => table.push(server),
+                }
+                response.added.push(name);
+            }
+        }
+        self.tell();
+        drop(self.begin(|server| !server.is_in_process()));
+        self.settled(&response.added).await;
+        for server in self.table().iter().filter(|server| response.added.contains(&server.configured.name)) {
+            if let State::Failed(error) = &server.state {
+                response.errors.insert(server.configured.name.clone(), error.clone());
+            }
+        }
+        // Those in the host are connected while it reads the reply.
+        drop(self.begin(|_| true));
+        response
+    }
+
+    /// Hands a message of a server in the host to its client.
+    ///
+    /// # Errors
+    /// In the words for the host: there is no such server, or it is no MCP message.
+    pub fn deliver(&self, name: &str, message: &Raw) -> Result<(), String> {
+        let inbox =
+            self.find(name, |server| server.connection().and_then(|connection| connection.inbox.clone()))?;
+        let inbox = inbox.ok_or_else(|| format!("Server not connected: {name}"))?;
+        let message: ServerJsonRpcMessage =
+            serde_json::from_str(message.get()).map_err(|error| format!("not an MCP message: {error}"))?;
+        inbox.send(message).map_err(|_| format!("Server not connected: {name}"))
+    }
+
+    pub(crate) fn connection(&self, name: &str) -> Option<(Arc<Connection>, Option<Duration>)> {
+        let table = self.table();
+        let server = table.iter().find(|server| server.configured.name == name)?;
+        Some((server.connection()?.clone(), server.call_timeout().or(self.call_timeout)))
+    }
+
+    /// Asks a server for its tools again, because it says that they have changed.
+    pub(crate) fn refresh(self: Arc<Self>, name: String) {
+        tokio::spawn(async move {
+            let Some((connection, _)) = self.connection(&name) else { return };
+            let Ok(tools) = connection.peer.list_all_tools().await else { return };
+            let changed = self.find(&name, |server| {
+                let is_same = server.connection().is_some_and(|now| Arc::ptr_eq(now, &connection));
+                if is_same {
+                    server.tools = tools;
+                }
+            });
+            if changed.is_ok() {
+                self.tell();
+            }
+        });
+    }
+
+    /// Connects those that nobody has tried to connect yet.
+    fn begin(self: &Arc<Self>, which: impl Fn(&Configured) -> bool) -> Vec<oneshot::Receiver<()>> {
+        let mut begun = Vec::new();
+        {
+            let mut table = self.table();
+            let idle = table.iter_mut().filter(|server| matches!(server.state, State::Idle));
+            for server in idle.filter(|server| which(&server.configured)) {
+                server.state = State::Connecting;
+                server.generation += 1;
+                begun.push((server.configured.clone(), server.generation));
+            }
+        }
+        let mut signals = Vec::new();
+        for (configured, generation) in begun {
+            let (started, signal) = oneshot::channel();
+            if configured.is_in_process() {
+                signals.push(signal);
+            }
+            let servers = self.clone();
+            tokio::spawn(async move { servers.run(configured, generation, started).await });
+        }
+        signals
+    }
+
+    async fn connect_now(self: &Arc<Self>, name: &str) -> Result<(), String> {
+        let (configured, generation) = self.find(name, |server| {
+            server.state = State::Connecting;
+            server.generation += 1;
+            (server.configured.clone(), server.generation)
+        })?;
+        self.run(configured, generation, oneshot::channel().0).await
+    }
+
+    async fn run(
+        self: &Arc<Self>,
+        configured: Configured,
+        generation: u64,
+        started: oneshot::Sender<()>,
+    ) -> Result<(), String> {
+        let handler = Handler {
+            server: configured.name.clone(),
+            host: self.host.clone(),
+            servers: Arc::downgrade(self),
+            cwd: self.cwd.clone(),
+            in_process: configured.is_in_process(),
+        };
+        let connected = connect(&configured, handler, self.patience, started).await;
+        let (state, outcome) = match connected {
+            Ok(connection) => (State::Connected(Arc::new(connection)), Ok(())),
+            Err(error) => (State::Failed(error.clone()), Err(error)),
+        };
+        self.find(&configured.name, |server| {
+            if server.generation == generation {
+                server.tools = match &state {
+                    State::Connected(connection) => connection.offer.tools.clone(),
+                    _ => Vec::new(),
+                };
+                server.state = state;
+            }
+        })?;
+        self.tell();
+        outcome
+    }
+
+    async fn settled(&self, names: &[String]) {
+        let mut changes = self.changes.subscribe();
+        let pending = || {
+            let table = self.table();
+            table.iter().any(|server| {
+                names.contains(&server.configured.name) && matches!(server.state, State::Connecting)
+            })
+        };
+        while pending() {
+            if changes.changed().await.is_err() {
+                return;
+            }
+        }
+    }
+
+    fn find<T>(&self, name: &str, look: impl FnOnce(&mut Server) -> T) -> Result<T, String> {
+        let mut table = self.table();
+        let server = table.iter_mut().find(|server| server.configured.name == name);
+        server.map(look).ok_or_else(|| format!("Server not found: {name}"))
+    }
+
+    fn tell(&self) {
+        self.changes.send_modify(|count| *count = count.wrapping_add(1));
+    }
+
+    fn table(&self) -> MutexGuard<'_, Vec<Server>> {
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+#[path = "servers_tests.rs"]
+mod tests;
