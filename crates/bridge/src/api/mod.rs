@@ -25,6 +25,7 @@ pub use event::{
     ModelChanged, Partial, PermissionRequest, PermissionResolved, SessionArchived, SessionRenamed,
     SessionState, SystemEvent, ToolResult, TurnEnd, UserInput,
 };
+pub(crate) use event::{is_original, tag_of};
 pub use ids::{ApprovalId, ClientMessageId, InputId, RequestId, Seq, SessionId};
 pub use reply::{
     Ack, ApprovalReply, ApprovalStatus, ErrorReply, History, Pong, Presence, RecentSession, RecentSessions,

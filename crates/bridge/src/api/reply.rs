@@ -276,7 +276,7 @@ pub struct Welcome {
 }
 
 /// Events follow.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Subscribed {
     /// The session.
@@ -291,6 +291,12 @@ pub struct Subscribed {
     pub status: ProcessStatus,
     /// Whether it has a CLI.
     pub state: Lifecycle,
+    /// What waits for a decision.
+    #[serde(default)]
+    pub approvals: Vec<PermissionRequest>,
+    /// The messages that wait, oldest first.
+    #[serde(default)]
+    pub queue: Vec<InputId>,
 }
 
 /// What was streamed so far of the message that the model writes: take it instead of what you have of it.

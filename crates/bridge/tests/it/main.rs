@@ -1,4 +1,14 @@
 //! The bridge from outside.
 
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
+
+mod approvals;
+mod attacks;
 mod crash;
+mod harness;
 mod log;
+mod original_client;
+mod queue;
+mod resuming;
+mod sockets;
+mod wire;

@@ -1,0 +1,187 @@
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::time::{Duration, Instant};
+
+use hyper::header::{HeaderMap, HeaderName, HeaderValue};
+
+use super::*;
+
+#[test]
+fn a_pairing_code_is_good_once_and_for_two_minutes() {
+    let place = tempfile::tempdir().unwrap();
+    let devices = Devices::open(place.path().join("devices.json")).unwrap();
+    let pairing = Pairing::default();
+    let start = Instant::now();
+    let code = pairing.offer_at(Scopes::usual(), start).unwrap();
+    assert_eq!(code.as_str().len(), 10);
+    let (device, secret) = pairing.claim_at(code.as_str(), "My\u{7} phone", &devices, start).unwrap();
+    assert_eq!(device.name, "My phone");
+    assert!(!device.scopes.has(Scope::Bypass));
+    assert_eq!(devices.authenticate(&secret).unwrap().id, device.id);
+    let again = pairing.claim_at(code.as_str(), "thief", &devices, start);
+    assert!(matches!(again, Err(ClaimError::Invalid)), "replayed");
+
+    let code = pairing.offer_at(Scopes::usual(), start).unwrap();
+    let late = start + Duration::from_secs(121);
+    assert!(
+        matches!(pairing.claim_at(code.as_str(), "late", &devices, late), Err(ClaimError::Invalid)),
+        "expired"
+    );
+    assert_eq!(devices.list().len(), 1);
+}
+
+#[test]
+fn guessing_codes_is_stopped_and_the_right_one_waits() {
+    let place = tempfile::tempdir().unwrap();
+    let devices = Devices::open(place.path().join("devices.json")).unwrap();
+    let pairing = Pairing::default();
+    let start = Instant::now();
+    let code = pairing.offer_at(Scopes::usual(), start).unwrap();
+    let guesses = (0..100).map(|n| pairing.claim_at(&format!("guess{n}"), "x", &devices, start));
+    let looked_at = guesses.filter(|guess| matches!(guess, Err(ClaimError::Invalid))).count();
+    assert_eq!(looked_at, 5);
+    assert!(matches!(pairing.claim_at(code.as_str(), "me", &devices, start), Err(ClaimError::TooMany)));
+    let later = start + Duration::from_secs(13);
+    assert!(pairing.claim_at(&code.as_str().to_uppercase(), "me", &devices, later).is_ok());
+}
+
+#[test]
+fn credentials_are_kept_as_hashes_in_files_of_the_user_alone() {
+    let place = tempfile::tempdir().unwrap();
+    let (file, token) = (place.path().join("devices.json"), place.path().join("token"));
+    let devices = Devices::open(&file).unwrap();
+    let owner = devices.owner(&token).unwrap();
+    let (phone, secret) = devices.add("phone", Scopes::usual()).unwrap();
+    for path in [&file, &token] {
+        assert_eq!(std::fs::metadata(path).unwrap().permissions().mode() & 0o777, 0o600, "{path:?}");
+    }
+    let kept = std::fs::read_to_string(&file).unwrap();
+    assert!(!kept.contains(secret.reveal()) && !kept.contains(owner.reveal()));
+    assert_eq!(format!("{secret:?}"), "Secret(..)");
+
+    let again = Devices::open(&file).unwrap();
+    assert_eq!(again.owner(&token).unwrap(), owner, "the same on the next run");
+    assert_eq!(again.authenticate(&secret).unwrap(), phone);
+    assert!(again.authenticate(&Secret::presented("")).is_none());
+    assert!(again.authenticate(&Secret::fresh().unwrap()).is_none());
+    let connected = again.revoked(&phone.id);
+    again.revoke(&phone.id.0).unwrap();
+    assert!(connected.is_cancelled());
+    assert!(again.revoked(&phone.id).is_cancelled(), "also for whoever asks afterwards");
+    assert!(again.authenticate(&secret).is_none());
+    assert!(matches!(again.revoke("nobody"), Err(DeviceError::Unknown(_))));
+
+    std::fs::write(&file, "{").unwrap();
+    assert!(matches!(Devices::open(&file), Err(DeviceError::File { .. })), "a broken file lets nobody in");
+}
+
+fn headers(pairs: &[(&str, &str)]) -> HeaderMap {
+    let pair = |(name, value): &(&str, &str)| {
+        (HeaderName::from_bytes(name.as_bytes()).unwrap(), HeaderValue::from_str(value).unwrap())
+    };
+    let mut map = HeaderMap::new();
+    for (name, value) in pairs.iter().map(pair) {
+        map.append(name, value);
+    }
+    map
+}
+
+#[test]
+fn only_the_bridge_s_own_names_and_pages_are_answered() {
+    let mut origins = Origins::loopback(8000, false);
+    origins.public("https://Me.example.org/bridge/").unwrap();
+    let rows: Vec<(&[(&str, &str)], bool)> = vec![
+        (&[("host", "127.0.0.1:8000")], true),
+        (&[("host", "localhost:8000"), ("origin", "http://localhost:8000")], true),
+        (&[("host", "LOCALHOST:8000")], true),
+        (&[("host", "[::1]:8000"), ("origin", "http://[::1]:8000")], true),
+        (&[("host", "me.example.org"), ("origin", "https://me.example.org")], true),
+        (&[], false),
+        (&[("host", "localhost")], false),
+        (&[("host", "localhost:8001")], false),
+        (&[("host", "evil.example:8000")], false),
+        (&[("host", "localhost:8000.evil.example")], false),
+        (&[("host", "localhost:8000"), ("host", "evil.example")], false),
+        (&[("host", "localhost:8000"), ("origin", "http://evil.example")], false),
+        (&[("host", "localhost:8000"), ("origin", "https://localhost:8000")], false),
+        (&[("host", "localhost:8000"), ("origin", "null")], false),
+        (&[("host", "localhost:8000"), ("origin", "http://localhost:8000.evil.example")], false),
+        (
+            &[
+                ("host", "localhost:8000"),
+                ("origin", "http://localhost:8000"),
+                ("origin", "http://evil.example"),
+            ],
+            false,
+        ),
+    ];
+    for (pairs, allowed) in rows {
+        assert_eq!(origins.allow(&headers(pairs)), allowed, "{pairs:?}");
+    }
+    assert_eq!(origins.base(), "/bridge");
+    for wrong in ["me.example.org", "ftp://x", "https://user@x", "https://x/?q=1", ""] {
+        assert!(Origins::default().public(wrong).is_err(), "{wrong}");
+    }
+}
+
+#[test]
+fn no_path_leads_out_of_the_roots() {
+    let place = tempfile::tempdir().unwrap();
+    let base = place.path().canonicalize().unwrap();
+    for folder in ["root/project/deep", "root-too", "outside"] {
+        std::fs::create_dir_all(base.join(folder)).unwrap();
+    }
+    std::fs::write(base.join("root/file"), "x").unwrap();
+    symlink(base.join("outside"), base.join("root/out")).unwrap();
+    symlink("../../outside", base.join("root/project/out")).unwrap();
+    symlink("deep", base.join("root/project/in")).unwrap();
+    symlink("/proc/self/cwd", base.join("root/magic")).unwrap();
+    let roots = Roots::new([base.join("root")]).unwrap();
+    let rows = [
+        ("root", Some("root")),
+        ("root/project", Some("root/project")),
+        ("root/project/in", Some("root/project/deep")),
+        ("root/project/../project", Some("root/project")),
+        ("outside", None),
+        ("root-too", None),
+        ("root/../outside", None),
+        ("root/project/../../outside", None),
+        ("root/out", None),
+        ("root/project/out", None),
+        ("root/magic", None),
+        ("root/file", None),
+        ("root/missing", None),
+        ("root/\0", None),
+    ];
+    for (asked, found) in rows {
+        let opened = roots.open(base.join(asked).to_str().unwrap()).ok();
+        let opened = opened.map(|project| project.path().to_owned());
+        assert_eq!(opened, found.map(|found| base.join(found)), "{asked:?}");
+    }
+    assert!(roots.open("root/project").is_err(), "relative");
+    assert!(!roots.covers(&base.join("root/../outside")) && roots.covers(&base.join("root/x")));
+    assert!(matches!(Roots::new([base.join("missing")]), Err(RootsError::Root { .. })));
+}
+
+#[test]
+fn a_directory_that_was_opened_cannot_be_replaced() {
+    let place = tempfile::tempdir().unwrap();
+    let base = place.path().canonicalize().unwrap();
+    std::fs::create_dir_all(base.join("root/project")).unwrap();
+    std::fs::create_dir_all(base.join("outside")).unwrap();
+    std::fs::write(base.join("root/project/mine"), "").unwrap();
+    let project =
+        Roots::new([base.join("root")]).unwrap().open(base.join("root/project").to_str().unwrap()).unwrap();
+    std::fs::rename(base.join("root/project"), base.join("root/moved")).unwrap();
+    symlink(base.join("outside"), base.join("root/project")).unwrap();
+    assert!(project.start_in().join("mine").exists(), "still the directory that was checked");
+}
+
+#[test]
+fn a_bucket_fills_up_again() {
+    let start = Instant::now();
+    let mut bucket = Bucket::new(2.0, 1.0);
+    assert_eq!(
+        [0, 0, 0, 1, 1, 9, 9, 9].map(|s| bucket.take(start + Duration::from_secs(s))),
+        [true, true, false, true, false, true, true, false]
+    );
+}

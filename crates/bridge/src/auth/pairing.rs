@@ -1,0 +1,124 @@
+//! Pairing: a code that is good once and for two minutes lets one more device in.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use thiserror::Error;
+
+use super::device::{Device, DeviceError, Devices};
+use super::limit::Bucket;
+use super::scope::Scopes;
+use super::secret::{Secret, random};
+
+/// How long a code is good.
+const LIFE: Duration = Duration::from_secs(120);
+
+/// How many codes may be open at a time.
+const OPEN: usize = 8;
+
+/// Letters that are not taken for one another when read aloud.
+const LETTERS: &[u8; 32] = b"abcdefghjkmnpqrstuvwxyz23456789_";
+
+/// A code to show to the user.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Code(String);
+
+impl Code {
+    /// The code itself.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// Why a code was not accepted.
+#[derive(Debug, Error)]
+pub enum ClaimError {
+    /// It was never given out, is used, or is too old. Which of these is not told.
+    #[error("the pairing code is not valid: it is good once, for two minutes; ask for a new one")]
+    Invalid,
+    /// Too many wrong codes.
+    #[error("too many attempts: wait a minute")]
+    TooMany,
+    /// The device could not be stored.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+}
+
+/// The codes that are open.
+#[derive(Debug)]
+pub struct Pairing {
+    inner: Mutex<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    open: Vec<Open>,
+    wrong: Bucket,
+}
+
+#[derive(Debug)]
+struct Open {
+    hash: String,
+    scopes: Scopes,
+    until: Instant,
+}
+
+impl Default for Pairing {
+    fn default() -> Self {
+        // Five guesses, then one every twelve seconds: hopeless against fifty bits that live two minutes.
+        Self { inner: Mutex::new(Inner { open: Vec::new(), wrong: Bucket::new(5.0, 1.0 / 12.0) }) }
+    }
+}
+
+impl Pairing {
+    /// A new code. Whoever claims it becomes a device that may do `scopes`.
+    ///
+    /// # Errors
+    /// When the system has no randomness to give.
+    pub fn offer(&self, scopes: Scopes) -> std::io::Result<Code> {
+        self.offer_at(scopes, Instant::now())
+    }
+
+    pub(crate) fn offer_at(&self, scopes: Scopes, now: Instant) -> std::io::Result<Code> {
+        let letter = |byte: u8| LETTERS.get(usize::from(byte % 32)).copied().map_or('x', char::from);
+        let code: String = random::<10>()?.into_iter().map(letter).collect();
+        let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        inner.open.retain(|open| open.until > now);
+        if inner.open.len() >= OPEN {
+            inner.open.remove(0);
+        }
+        let hash = Secret::presented(code.as_str()).hash();
+        inner.open.push(Open { hash, scopes, until: now + LIFE });
+        Ok(Code(code))
+    }
+
+    /// Uses a code up: adds a device of this name and gives its credential.
+    ///
+    /// # Errors
+    /// When the code is not good, or the device cannot be stored.
+    pub fn claim(&self, code: &str, name: &str, devices: &Devices) -> Result<(Device, Secret), ClaimError> {
+        self.claim_at(code, name, devices, Instant::now())
+    }
+
+    pub(crate) fn claim_at(
+        &self,
+        code: &str,
+        name: &str,
+        devices: &Devices,
+        now: Instant,
+    ) -> Result<(Device, Secret), ClaimError> {
+        let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        if !inner.wrong.has_some(now) {
+            return Err(ClaimError::TooMany);
+        }
+        inner.open.retain(|open| open.until > now);
+        let hash = Secret::presented(code.trim().to_lowercase()).hash();
+        let Some(at) = inner.open.iter().position(|open| open.hash == hash) else {
+            inner.wrong.take(now);
+            return Err(ClaimError::Invalid);
+        };
+        let open = inner.open.remove(at);
+        drop(inner);
+        Ok(devices.add(name, open.scopes)?)
+    }
+}

@@ -1,0 +1,120 @@
+//! Which directories sessions may work in.
+
+use std::os::fd::AsRawFd as _;
+use std::os::fd::OwnedFd;
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+use rustix::fs::{Mode, OFlags, ResolveFlags, open, openat2};
+use thiserror::Error;
+
+/// Why a directory cannot be worked in.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum RootsError {
+    /// A root is not there.
+    #[error("the root {path} cannot be opened: {reason}")]
+    Root {
+        /// The directory.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// It is not beneath a root, or not there. Which of these is not told.
+    #[error("{0} is not a directory beneath an allowed root: start the bridge with `--root` for it")]
+    Outside(PathBuf),
+}
+
+/// The directories beneath which sessions may work.
+///
+/// A directory is opened beneath the handle of its root, so that neither `..` nor a symbolic link leads out, not even
+/// one that is put there while it is being opened.
+#[derive(Debug, Clone)]
+pub struct Roots {
+    roots: Arc<[Root]>,
+}
+
+#[derive(Debug)]
+struct Root {
+    path: PathBuf,
+    handle: OwnedFd,
+}
+
+/// A directory that was found to be allowed. While this is kept, nobody can put another in its place.
+#[derive(Debug)]
+pub struct Project {
+    /// Where it really is.
+    path: PathBuf,
+    handle: OwnedFd,
+}
+
+impl Project {
+    /// Where it really is, without symbolic links.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// A path to the very directory that was opened, for a child to start in.
+    pub fn start_in(&self) -> PathBuf {
+        PathBuf::from(format!("/proc/self/fd/{}", self.handle.as_raw_fd()))
+    }
+}
+
+impl Roots {
+    /// These directories and what is beneath them.
+    ///
+    /// # Errors
+    /// When one of them is not there.
+    pub fn new(paths: impl IntoIterator<Item = impl AsRef<Path>>) -> Result<Self, RootsError> {
+        let root = |path: &Path| -> Result<Root, String> {
+            let path = path.canonicalize().map_err(|error| error.to_string())?;
+            let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+            let handle = open(&path, flags, Mode::empty()).map_err(|error| error.to_string())?;
+            Ok(Root { path, handle })
+        };
+        let roots: Result<Vec<Root>, RootsError> = paths
+            .into_iter()
+            .map(|path| {
+                let path = path.as_ref();
+                root(path).map_err(|reason| RootsError::Root { path: path.to_owned(), reason })
+            })
+            .collect();
+        Ok(Self { roots: roots?.into() })
+    }
+
+    /// The roots.
+    pub fn paths(&self) -> impl Iterator<Item = &Path> {
+        self.roots.iter().map(|root| root.path.as_path())
+    }
+
+    /// Opens a directory that a client names.
+    ///
+    /// # Errors
+    /// When it is not an existing directory beneath a root.
+    pub fn open(&self, asked: &str) -> Result<Project, RootsError> {
+        let asked = Path::new(asked);
+        let outside = || RootsError::Outside(asked.to_owned());
+        if !asked.is_absolute() || asked.as_os_str().as_encoded_bytes().contains(&0) {
+            return Err(outside());
+        }
+        for root in self.roots.iter() {
+            let Ok(beneath) = asked.strip_prefix(&root.path) else { continue };
+            // An empty path is not one to the kernel.
+            let beneath = if beneath.as_os_str().is_empty() { Path::new(".") } else { beneath };
+            let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+            let stay = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
+            if let Ok(handle) = openat2(&root.handle, beneath, flags, Mode::empty(), stay) {
+                let path = std::fs::read_link(format!("/proc/self/fd/{}", handle.as_raw_fd()))
+                    .map_err(|_| outside())?;
+                return Ok(Project { path, handle });
+            }
+        }
+        Err(outside())
+    }
+
+    /// Whether a path, as somebody wrote it, is beneath a root. Good for lists only: opening decides.
+    pub fn covers(&self, path: &Path) -> bool {
+        let plain = path.components().all(|part| !matches!(part, Component::ParentDir));
+        plain && self.roots.iter().any(|root| path.starts_with(&root.path))
+    }
+}

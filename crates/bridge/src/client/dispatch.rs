@@ -1,0 +1,327 @@
+//! What a client says, carried out.
+
+use std::sync::Arc;
+
+use super::{Client, Gone, Sink, scopes};
+use crate::api::{
+    ApprovalId, ClientMessage, ErrorCode, ErrorReply, GetHistory, PROTOCOL, Pong, Received, RequestId, Seq,
+    SessionCreated, SessionId, SessionList, Subscribe, Subscribed, Welcome,
+};
+use crate::auth::Project;
+use crate::session::{Parcel, Refusal, Started, Verdict, What};
+use crate::ws;
+
+/// How many events a page of history has unless the client asks for another number.
+const PAGE: u32 = 200;
+
+/// How many it may have. A client of the original protocol cannot ask for more pages, so it gets this many.
+const LARGEST_PAGE: u32 = 10_000;
+
+impl Client {
+    /// Carries out one message.
+    ///
+    /// # Errors
+    /// When the client is gone.
+    pub async fn handle(&mut self, text: &str, sink: &mut impl Sink) -> Result<(), Gone> {
+        let Received { request_id, message } = Received::decode(text);
+        let request_id = request_id.as_ref();
+        let message = match message {
+            Ok(message) => message,
+            Err(error) => {
+                let refusal = Refusal::new(error.code(), error.to_string());
+                return self.reply(refusal.into_reply(), request_id, sink).await;
+            }
+        };
+        let client_message_id = match &message {
+            ClientMessage::Input(input) => input.client_message_id.clone(),
+            ClientMessage::Start(start) => start.client_message_id.clone(),
+            _ => None,
+        };
+        let session_id = named_session(&message);
+        let done = match scopes::check(&message, self.device.scopes) {
+            Err(refusal) => Err(refusal),
+            Ok(()) => match self.dispatch(message, request_id, sink).await {
+                Ok(()) => Ok(()),
+                Err(Stopped::Refused(refusal)) => Err(refusal),
+                Err(Stopped::Gone) => return Err(Gone),
+            },
+        };
+        match done {
+            Ok(()) => Ok(()),
+            Err(Refusal { code, message }) => {
+                let error = ErrorReply { message, error_code: code, session_id, client_message_id };
+                self.reply(error, request_id, sink).await
+            }
+        }
+    }
+
+    async fn dispatch(
+        &mut self,
+        message: ClientMessage,
+        request_id: Option<&RequestId>,
+        sink: &mut impl Sink,
+    ) -> Result<(), Stopped> {
+        let by = self.device.name.clone();
+        match message {
+            ClientMessage::Start(start) => {
+                let project = self.project(&start.project_path)?;
+                let started = self.hub.start(start, project, &by).await?;
+                self.started(started, request_id, sink).await
+            }
+            ClientMessage::ResumeSession(resume) => {
+                let project = self.project(&resume.project_path)?;
+                let started = self.hub.resume(resume, project, &by).await?;
+                self.started(started, request_id, sink).await
+            }
+            ClientMessage::Input(input) => {
+                let session = input.session_id.clone();
+                self.command(session, What::Input(input), request_id).await
+            }
+            ClientMessage::Approve(approve) => {
+                self.decide(approve.session_id, approve.id, Verdict::Allow, request_id).await
+            }
+            ClientMessage::ApproveAlways(always) => {
+                let (session, id) = (always.session_id.clone(), always.id.clone());
+                self.decide(session, id, Verdict::Always(always), request_id).await
+            }
+            ClientMessage::Reject(reject) => {
+                let (session, id) = (reject.session_id.clone(), reject.id.clone());
+                self.decide(session, id, Verdict::Deny(reject), request_id).await
+            }
+            ClientMessage::Answer(answer) => {
+                let (session, id) = (answer.session_id.clone(), answer.tool_use_id.clone());
+                self.decide(session, id, Verdict::Answer(answer), request_id).await
+            }
+            ClientMessage::ListSessions(list) => {
+                let mut sessions = self.hub.list(list.include_ended == Some(true));
+                sessions.retain(|view| self.roots.covers(view.project_path.as_ref()));
+                Ok(self.reply(SessionList { sessions }, request_id, sink).await?)
+            }
+            ClientMessage::ListRecentSessions(asked) => {
+                let roots = self.roots.clone();
+                let recent = self.hub.recent(asked, move |path| roots.covers(path)).await?;
+                Ok(self.reply(recent, request_id, sink).await?)
+            }
+            ClientMessage::StopSession(stop) => {
+                self.command(Some(stop.session_id), What::Stop, request_id).await
+            }
+            ClientMessage::GetHistory(asked) => self.history(asked, request_id, sink).await,
+            ClientMessage::Hello(_) => {
+                self.extended = true;
+                let welcome = Welcome {
+                    protocol: PROTOCOL,
+                    version: env!("CARGO_PKG_VERSION").to_owned(),
+                    device: self.device.name.clone(),
+                    scopes: self.device.scopes.names(),
+                };
+                Ok(self.reply(welcome, request_id, sink).await?)
+            }
+            ClientMessage::Subscribe(subscribe) => self.subscribe(subscribe, request_id, sink).await,
+            ClientMessage::Unsubscribe(unsubscribe) => {
+                if self.sent.remove(&unsubscribe.session_id).is_some() {
+                    self.hub.channel(&unsubscribe.session_id)?.leave(&self.outbox);
+                }
+                Ok(())
+            }
+            ClientMessage::Interrupt(interrupt) => {
+                self.command(interrupt.session_id, What::Interrupt, request_id).await
+            }
+            ClientMessage::SetMode(set) => {
+                self.command(set.session_id, What::SetMode(set.mode), request_id).await
+            }
+            ClientMessage::SetModel(set) => {
+                self.command(set.session_id, What::SetModel(set.model), request_id).await
+            }
+            ClientMessage::EditInput(edit) => {
+                let what = What::EditInput { input_id: edit.input_id, text: edit.text };
+                self.command(edit.session_id, what, request_id).await
+            }
+            ClientMessage::CancelInput(cancel) => {
+                self.command(cancel.session_id, What::CancelInput(cancel.input_id), request_id).await
+            }
+            ClientMessage::RenameSession(rename) => {
+                self.command(Some(rename.session_id), What::Rename(rename.title), request_id).await
+            }
+            ClientMessage::ArchiveSession(archive) => {
+                self.command(Some(archive.session_id), What::Archive(archive.archived), request_id).await
+            }
+            ClientMessage::Ping(_) => Ok(self.reply(Pong {}, request_id, sink).await?),
+        }
+    }
+
+    fn project(&self, path: &str) -> Result<Project, Refusal> {
+        let not_allowed =
+            |error: crate::auth::RootsError| Refusal::new(ErrorCode::ProjectNotAllowed, error.to_string());
+        self.roots.open(path).map_err(not_allowed)
+    }
+
+    /// The session that a message is about, which is addressed from now on.
+    fn address(&mut self, named: Option<SessionId>) -> Result<SessionId, Refusal> {
+        let none = "name a session with `sessionId`, or start one first";
+        let session_id = named
+            .or_else(|| self.addressed.clone())
+            .ok_or_else(|| Refusal::new(ErrorCode::NoSession, none))?;
+        let channel = self.hub.channel(&session_id)?;
+        if !self.sent.contains_key(&session_id) {
+            let joined = channel.join(&self.outbox, &self.device.name, None);
+            self.sent.insert(session_id.clone(), joined.since);
+        }
+        self.addressed = Some(session_id.clone());
+        Ok(session_id)
+    }
+
+    async fn started(
+        &mut self,
+        started: Started,
+        request_id: Option<&RequestId>,
+        sink: &mut impl Sink,
+    ) -> Result<(), Stopped> {
+        let Started { session_id, attached, seq } = started;
+        let channel = self.hub.channel(&session_id)?;
+        let joined = channel.join(&self.outbox, &self.device.name, Some(seq));
+        self.sent.insert(session_id.clone(), joined.since);
+        self.addressed = Some(session_id.clone());
+        let created = SessionCreated {
+            subtype: "session_created".to_owned(),
+            session_id: session_id.clone(),
+            attached,
+            model: joined.view.model.clone(),
+        };
+        self.reply(created, request_id, sink).await?;
+        let status = crate::api::Status { status: joined.view.status, session_id: session_id.clone() };
+        self.reply(status, None, sink).await?;
+        if attached {
+            self.open_approvals(&joined.view, sink).await?;
+        }
+        self.catch_up(&session_id, sink).await?;
+        Ok(())
+    }
+
+    /// An answer comes through the outbox, as a CLI may take its time and the client may have more to say.
+    async fn command(
+        &mut self,
+        named: Option<SessionId>,
+        what: What,
+        request_id: Option<&RequestId>,
+    ) -> Result<(), Stopped> {
+        let session_id = self.address(named)?;
+        let client_message_id = match &what {
+            What::Input(input) => input.client_message_id.clone(),
+            _ => None,
+        };
+        let answered = self.hub.submit(&session_id, what, &self.device.name).await?;
+        let (outbox, extended, request_id) = (Arc::clone(&self.outbox), self.extended, request_id.cloned());
+        tokio::spawn(async move {
+            let answer = answered.await.unwrap_or_else(|_| Err(Refusal::not_running()));
+            let reply = answer.unwrap_or_else(|Refusal { code, message }| {
+                let session_id = Some(session_id.clone());
+                ErrorReply { message, error_code: code, session_id, client_message_id }.into()
+            });
+            if extended || reply.is_original() {
+                let frame = ws::text_frame(&reply.encode(request_id.as_ref()));
+                outbox.push(Parcel { session: Arc::new(session_id), seq: None, original: true, frame });
+            }
+        });
+        Ok(())
+    }
+
+    async fn decide(
+        &mut self,
+        named: Option<SessionId>,
+        id: ApprovalId,
+        verdict: Verdict,
+        request_id: Option<&RequestId>,
+    ) -> Result<(), Stopped> {
+        self.command(named, What::Decide { id, verdict }, request_id).await
+    }
+
+    async fn subscribe(
+        &mut self,
+        subscribe: Subscribe,
+        request_id: Option<&RequestId>,
+        sink: &mut impl Sink,
+    ) -> Result<(), Stopped> {
+        let Subscribe { session_id, since } = subscribe;
+        let joined = self.hub.channel(&session_id)?.join(&self.outbox, &self.device.name, since);
+        self.sent.insert(session_id.clone(), joined.since);
+        self.addressed = Some(session_id.clone());
+        let subscribed = Subscribed {
+            session_id: session_id.clone(),
+            continuity: joined.continuity,
+            since: joined.since,
+            seq: joined.view.seq,
+            status: joined.view.status,
+            state: joined.view.state,
+            approvals: joined.view.approvals,
+            queue: joined.view.queue,
+        };
+        self.reply(subscribed, request_id, sink).await?;
+        self.catch_up(&session_id, sink).await?;
+        Ok(())
+    }
+
+    async fn history(
+        &mut self,
+        asked: GetHistory,
+        request_id: Option<&RequestId>,
+        sink: &mut impl Sink,
+    ) -> Result<(), Stopped> {
+        let session_id = self.address(Some(asked.session_id))?;
+        let channel = self.hub.channel(&session_id)?;
+        let newest = self.sent.get(&session_id).copied().unwrap_or_default();
+        let usual = if self.extended { PAGE } else { LARGEST_PAGE };
+        let limit = asked.limit.unwrap_or(usual).clamp(1, LARGEST_PAGE) as usize;
+        let before = asked.before.unwrap_or(newest.next()).min(newest.next());
+        let events = self.hub.log().read_before(&session_id, before, limit).await.map_err(Refusal::from)?;
+        let first_seq = events.first().map_or(Seq(0), |event| event.seq);
+        let has_more =
+            !self.hub.log().read_before(&session_id, first_seq, 1).await.map_err(Refusal::from)?.is_empty();
+        let view = channel.view();
+        let messages = self.shown(events, &view);
+        let last_seq = Seq(before.0.saturating_sub(1));
+        let history =
+            crate::api::History { messages, session_id: session_id.clone(), first_seq, last_seq, has_more };
+        self.reply(history, request_id, sink).await?;
+        let status = crate::api::Status { status: view.status, session_id: session_id.clone() };
+        self.reply(status, None, sink).await?;
+        if asked.before.is_none()
+            && let Some(snapshot) = channel.snapshot()
+        {
+            self.reply(snapshot, None, sink).await?;
+        }
+        Ok(())
+    }
+}
+
+/// Why a message was not carried out.
+pub(super) enum Stopped {
+    Refused(Refusal),
+    Gone,
+}
+
+impl From<Refusal> for Stopped {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(refusal)
+    }
+}
+
+impl From<Gone> for Stopped {
+    fn from(_: Gone) -> Self {
+        Self::Gone
+    }
+}
+
+/// The session that a message names by the bridge's own id.
+fn named_session(message: &ClientMessage) -> Option<SessionId> {
+    match message {
+        ClientMessage::Input(message) => message.session_id.clone(),
+        ClientMessage::Approve(message) => message.session_id.clone(),
+        ClientMessage::ApproveAlways(message) => message.session_id.clone(),
+        ClientMessage::Reject(message) => message.session_id.clone(),
+        ClientMessage::Answer(message) => message.session_id.clone(),
+        ClientMessage::StopSession(message) => Some(message.session_id.clone()),
+        ClientMessage::GetHistory(message) => Some(message.session_id.clone()),
+        ClientMessage::Subscribe(message) => Some(message.session_id.clone()),
+        _ => None,
+    }
+}

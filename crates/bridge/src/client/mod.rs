@@ -1,0 +1,93 @@
+//! One connected client: what it says is carried out, what it follows is sent to it. Knows nothing of sockets.
+
+mod deliver;
+mod dispatch;
+mod scopes;
+
+use std::collections::HashMap;
+use std::future::Future;
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use crate::api::{Reply, RequestId, Seq, SessionId};
+use crate::auth::{Device, Roots};
+use crate::session::{Hub, Outbox};
+use crate::ws;
+
+/// Where frames go that are meant for the client.
+pub trait Sink: Send {
+    /// Sends a frame, or gathers it to be sent with others.
+    fn send(&mut self, frame: Bytes) -> impl Future<Output = Result<(), Gone>> + Send;
+}
+
+/// The client is gone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the client is gone")]
+pub struct Gone;
+
+/// One connected client.
+///
+/// Feed it what the client says with [`Client::handle`], and what its outbox holds with [`Client::deliver`]. A client is
+/// sent each event of a session that it follows exactly once and in order, however slow it reads.
+#[derive(Debug)]
+pub struct Client {
+    hub: Hub,
+    device: Device,
+    roots: Roots,
+    outbox: Arc<Outbox>,
+    /// Whether it has said `hello`.
+    extended: bool,
+    /// The session that a message without a session means.
+    addressed: Option<SessionId>,
+    /// The newest position that was sent, for each session it follows.
+    sent: HashMap<SessionId, Seq>,
+}
+
+impl Client {
+    /// A client that has just connected.
+    pub fn new(hub: Hub, device: Device, roots: Roots) -> Self {
+        Self {
+            hub,
+            device,
+            roots,
+            outbox: Arc::default(),
+            extended: false,
+            addressed: None,
+            sent: HashMap::new(),
+        }
+    }
+
+    /// Where events for this client wait.
+    pub fn outbox(&self) -> Arc<Outbox> {
+        Arc::clone(&self.outbox)
+    }
+
+    /// The device.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    async fn reply(
+        &self,
+        reply: impl Into<Reply>,
+        request_id: Option<&RequestId>,
+        sink: &mut impl Sink,
+    ) -> Result<(), Gone> {
+        let reply = reply.into();
+        if !self.extended && !reply.is_original() {
+            return Ok(());
+        }
+        sink.send(ws::text_frame(&reply.encode(request_id))).await
+    }
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        for session_id in self.sent.keys() {
+            if let Ok(channel) = self.hub.channel(session_id) {
+                channel.leave(&self.outbox);
+            }
+        }
+    }
+}

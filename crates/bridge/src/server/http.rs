@@ -1,0 +1,245 @@
+//! HTTP: who asks, for what, and whether they may.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+use http_body_util::{BodyExt as _, Limited};
+use hyper::body::Incoming;
+use hyper::header::{
+    AUTHORIZATION, CONNECTION, CONTENT_TYPE, COOKIE, HeaderMap, HeaderValue, SEC_WEBSOCKET_ACCEPT,
+    SEC_WEBSOCKET_PROTOCOL, SET_COOKIE, UPGRADE,
+};
+use hyper::{Method, Request, Response, StatusCode};
+use serde::Deserialize;
+use serde_json::json;
+
+use super::respond::{Body, json as json_response, text};
+use super::serve::Shared;
+use super::socket;
+use crate::auth::{ClaimError, Device, Scope, Scopes, Secret};
+use crate::ws;
+
+/// The longest body of a request.
+const LONGEST_BODY: usize = 16 * 1024;
+
+/// The subprotocol that clients ask for who cannot set headers.
+const SUBPROTOCOL: &str = "pilothouse";
+
+/// What stands before a credential among the subprotocols.
+const BEARER: &str = "bearer.";
+
+/// Half a year.
+const COOKIE_SECONDS: u32 = 180 * 24 * 60 * 60;
+
+/// Answers one request.
+pub(super) async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> Response<Body> {
+    if !shared.origins.allow(request.headers()) {
+        shared.metrics.refused.fetch_add(1, Ordering::Relaxed);
+        return text(StatusCode::FORBIDDEN, "this Host or Origin is not the bridge's\n");
+    }
+    let path = request.uri().path();
+    // A proxy may leave the sub-path in or take it away.
+    let path = path.strip_prefix(shared.origins.base()).filter(|rest| rest.starts_with('/')).unwrap_or(path);
+    match (request.method(), path) {
+        (&Method::GET, "/healthz") => text(StatusCode::OK, "ok\n"),
+        (&Method::GET, "/metrics") => match authorized(&shared, request.headers(), Scope::Observe) {
+            Ok(_) => text(StatusCode::OK, shared.metrics.text(&shared.hub)),
+            Err(refused) => *refused,
+        },
+        (&Method::GET, "/ws") => upgrade(shared, request),
+        (&Method::POST, "/pair") => pair(&shared, request).await,
+        (&Method::POST, "/pair/offer") => match authorized(&shared, request.headers(), Scope::Configure) {
+            Ok(device) => offer(&shared, &device),
+            Err(refused) => *refused,
+        },
+        (&Method::GET, "/devices") => match authorized(&shared, request.headers(), Scope::Configure) {
+            Ok(_) => devices(&shared),
+            Err(refused) => *refused,
+        },
+        (&Method::POST, "/devices/revoke") => {
+            match authorized(&shared, request.headers(), Scope::Configure) {
+                Ok(_) => revoke(&shared, request).await,
+                Err(refused) => *refused,
+            }
+        }
+        (_, "/healthz" | "/metrics" | "/ws" | "/pair" | "/pair/offer" | "/devices" | "/devices/revoke") => {
+            text(StatusCode::METHOD_NOT_ALLOWED, "not in this way\n")
+        }
+        _ => text(StatusCode::NOT_FOUND, "there is nothing here\n"),
+    }
+}
+
+/// The device that asks, if it may do this.
+fn authorized(shared: &Shared, headers: &HeaderMap, scope: Scope) -> Result<Device, Box<Response<Body>>> {
+    let device = presented(headers, &shared.cookie).and_then(|secret| shared.devices.authenticate(&secret));
+    match device {
+        Some(device) if device.scopes.has(scope) => Ok(device),
+        Some(_) => Err(Box::new(text(StatusCode::FORBIDDEN, "this device may not do that\n"))),
+        None => {
+            shared.metrics.refused.fetch_add(1, Ordering::Relaxed);
+            // A right credential is always let in: guessing one of 256 bits is hopeless, shutting the owner out is not.
+            let mut wrong =
+                shared.wrong_credentials.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            Err(Box::new(if wrong.take(Instant::now()) {
+                text(StatusCode::UNAUTHORIZED, "pair this device first\n")
+            } else {
+                text(StatusCode::TOO_MANY_REQUESTS, "too many wrong credentials: wait a moment\n")
+            }))
+        }
+    }
+}
+
+/// The credential that a request carries: in a header, among the subprotocols, or in the bridge's own cookie.
+fn presented(headers: &HeaderMap, cookie: &str) -> Option<Secret> {
+    if let Some(value) = headers.get(AUTHORIZATION) {
+        let (scheme, token) = value.to_str().ok()?.split_once(' ')?;
+        return scheme.eq_ignore_ascii_case("bearer").then(|| Secret::presented(token.trim()));
+    }
+    if let Some(token) = subprotocols(headers).find_map(|name| name.strip_prefix(BEARER)) {
+        return Some(Secret::presented(token));
+    }
+    let cookies = headers.get_all(COOKIE).into_iter().filter_map(|value| value.to_str().ok());
+    let mut pairs = cookies.flat_map(|value| value.split(';')).filter_map(|pair| pair.trim().split_once('='));
+    pairs.find(|(name, _)| *name == cookie).map(|(_, token)| Secret::presented(token))
+}
+
+fn subprotocols(headers: &HeaderMap) -> impl Iterator<Item = &str> {
+    let values = headers.get_all(SEC_WEBSOCKET_PROTOCOL).into_iter().filter_map(|value| value.to_str().ok());
+    values.flat_map(|value| value.split(',')).map(str::trim)
+}
+
+/// Makes a WebSocket of the request, once it is known who asks.
+fn upgrade(shared: Arc<Shared>, mut request: Request<Incoming>) -> Response<Body> {
+    let device = match authorized(&shared, request.headers(), Scope::Observe) {
+        Ok(device) => device,
+        Err(refused) => return *refused,
+    };
+    let accept = match ws::accept(request.headers()) {
+        Ok(accept) => accept,
+        Err(error) => return text(StatusCode::UPGRADE_REQUIRED, format!("{error}\n")),
+    };
+    let Ok(accept) = HeaderValue::from_str(&accept) else {
+        return text(StatusCode::BAD_REQUEST, "the request has no valid Sec-WebSocket-Key\n");
+    };
+    let offers_ours = subprotocols(request.headers()).any(|name| name == SUBPROTOCOL);
+    let upgraded = hyper::upgrade::on(&mut request);
+    let tasks = shared.tasks.clone();
+    tasks.spawn(async move {
+        if let Ok(upgraded) = upgraded.await {
+            socket::run(&shared, upgraded, device).await;
+        }
+    });
+    let mut response = text(StatusCode::SWITCHING_PROTOCOLS, "");
+    let headers = response.headers_mut();
+    headers.remove(CONTENT_TYPE);
+    headers.insert(UPGRADE, HeaderValue::from_static("websocket"));
+    headers.insert(CONNECTION, HeaderValue::from_static("upgrade"));
+    headers.insert(SEC_WEBSOCKET_ACCEPT, accept);
+    if offers_ours {
+        headers.insert(SEC_WEBSOCKET_PROTOCOL, HeaderValue::from_static(SUBPROTOCOL));
+    }
+    response
+}
+
+#[derive(Deserialize)]
+struct Claim {
+    code: String,
+    #[serde(default)]
+    name: String,
+}
+
+#[derive(Deserialize)]
+struct Revoke {
+    device: String,
+}
+
+async fn pair(shared: &Shared, request: Request<Incoming>) -> Response<Body> {
+    let from_a_page = shared.origins.is_from_a_page(request.headers());
+    let claim: Claim = match body(shared, request).await {
+        Ok(claim) => claim,
+        Err(refused) => return *refused,
+    };
+    let (device, secret) = match shared.pairing.claim(&claim.code, &claim.name, &shared.devices) {
+        Ok(paired) => paired,
+        Err(error @ ClaimError::Invalid) => return text(StatusCode::FORBIDDEN, format!("{error}\n")),
+        Err(error @ ClaimError::TooMany) => return text(StatusCode::TOO_MANY_REQUESTS, format!("{error}\n")),
+        Err(error @ ClaimError::Device(_)) => {
+            return text(StatusCode::INTERNAL_SERVER_ERROR, format!("{error}\n"));
+        }
+    };
+    tracing::info!(device = device.name, "paired");
+    let mut answer = json!({"device": device.name, "scopes": device.scopes.names()});
+    if !from_a_page {
+        // A program keeps its credential itself; a page's scripts never see theirs.
+        answer["token"] = json!(secret.reveal());
+        return json_response(StatusCode::OK, &answer);
+    }
+    let mut response = json_response(StatusCode::OK, &answer);
+    let secure = if shared.secure_cookies { "; Secure" } else { "" };
+    let cookie = format!(
+        "{}={}; Path={}/; Max-Age={COOKIE_SECONDS}; HttpOnly; SameSite=Strict{secure}",
+        shared.cookie,
+        secret.reveal(),
+        shared.origins.base(),
+    );
+    if let Ok(cookie) = HeaderValue::from_str(&cookie) {
+        response.headers_mut().insert(SET_COOKIE, cookie);
+    }
+    response
+}
+
+/// A device lets another one in, which may do what it may itself, but never run without asking.
+fn offer(shared: &Shared, device: &Device) -> Response<Body> {
+    let scopes: Scopes =
+        Vec::from(device.scopes).into_iter().filter(|scope| *scope != Scope::Bypass).collect();
+    match shared.pairing.offer(scopes) {
+        Ok(code) => {
+            json_response(StatusCode::OK, &json!({"code": code.as_str(), "url": shared.pairing_url(&code)}))
+        }
+        Err(error) => text(StatusCode::INTERNAL_SERVER_ERROR, format!("{error}\n")),
+    }
+}
+
+fn devices(shared: &Shared) -> Response<Body> {
+    let devices: Vec<_> = shared
+        .devices
+        .list()
+        .into_iter()
+        .map(|device| {
+            json!({"id": device.id.0, "name": device.name, "scopes": device.scopes.names(), "addedAt": device.added_at})
+        })
+        .collect();
+    json_response(StatusCode::OK, &json!({"devices": devices}))
+}
+
+async fn revoke(shared: &Shared, request: Request<Incoming>) -> Response<Body> {
+    let revoke: Revoke = match body(shared, request).await {
+        Ok(revoke) => revoke,
+        Err(refused) => return *refused,
+    };
+    match shared.devices.revoke(&revoke.device) {
+        Ok(device) => json_response(StatusCode::OK, &json!({"revoked": device.name})),
+        Err(error) => text(StatusCode::NOT_FOUND, format!("{error}\n")),
+    }
+}
+
+/// Reads a body that must say that it is JSON: a form of another site cannot say so.
+async fn body<T: for<'a> Deserialize<'a>>(
+    shared: &Shared,
+    request: Request<Incoming>,
+) -> Result<T, Box<Response<Body>>> {
+    let kind = request.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    let kind = kind.split(';').next().unwrap_or_default().trim();
+    let refused = |status, why: &str| Err(Box::new(text(status, format!("{why}\n"))));
+    if !kind.eq_ignore_ascii_case("application/json") {
+        return refused(StatusCode::UNSUPPORTED_MEDIA_TYPE, "send application/json");
+    }
+    let reading = Limited::new(request.into_body(), LONGEST_BODY).collect();
+    let bytes = match tokio::time::timeout(shared.limits.patience, reading).await {
+        Ok(Ok(body)) => body.to_bytes(),
+        Ok(Err(_)) => return refused(StatusCode::PAYLOAD_TOO_LARGE, "the body is too long or broken"),
+        Err(_) => return refused(StatusCode::REQUEST_TIMEOUT, "the body took too long"),
+    };
+    serde_json::from_slice(&bytes).or_else(|error| refused(StatusCode::BAD_REQUEST, &error.to_string()))
+}

@@ -1,0 +1,236 @@
+//! The bridge as a whole.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+use tokio_rustls::TlsAcceptor;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::metrics::{Gauge, Metrics};
+use super::setup::{Limits, ServeError, Setup};
+use super::stream::Stream;
+use super::{http, tls};
+use crate::api::SessionId;
+use crate::auth::{Bucket, Code, Devices, Origins, Pairing, Roots, Scopes};
+use crate::log::Log;
+use crate::session::Hub;
+use crate::state_dir::StateDir;
+
+/// How many wrong credentials are answered at once, before callers are told to wait.
+const WRONG_CREDENTIALS: f64 = 20.0;
+
+/// The largest head of a request.
+const LARGEST_HEAD: usize = 16 * 1024;
+
+/// A bridge that listens.
+pub struct Bridge {
+    shared: Arc<Shared>,
+    listener: TcpListener,
+    address: SocketAddr,
+    tls: Option<TlsAcceptor>,
+    state_dir: StateDir,
+}
+
+/// What all connections share.
+pub(super) struct Shared {
+    pub(super) hub: Hub,
+    pub(super) devices: Devices,
+    pub(super) pairing: Pairing,
+    pub(super) roots: Roots,
+    pub(super) origins: Origins,
+    pub(super) limits: Limits,
+    pub(super) metrics: Metrics,
+    /// The name of the cookie, which has the bridge's id in it.
+    pub(super) cookie: String,
+    pub(super) secure_cookies: bool,
+    pub(super) wrong_credentials: Mutex<Bucket>,
+    /// Where the bridge is found, without a slash at the end.
+    url: String,
+    pub(super) closing: CancellationToken,
+    pub(super) tasks: TaskTracker,
+}
+
+impl Shared {
+    /// What a new device opens. The code is in the fragment, which browsers keep to themselves: looking at the address
+    /// does not use it up.
+    pub(super) fn pairing_url(&self, code: &Code) -> String {
+        format!("{}/#pair={}", self.url, code.as_str())
+    }
+}
+
+impl Bridge {
+    /// Opens the log, ends what the last bridge left open, and listens.
+    ///
+    /// # Errors
+    /// When any part of the setup cannot be used; each says what to do.
+    pub async fn open(setup: Setup) -> Result<Self, ServeError> {
+        let Setup { state_dir, roots, address, limits, retention, transcripts, make_options, .. } = setup;
+        if !address.ip().is_loopback() && setup.tls.is_none() && !setup.insecure_lan {
+            return Err(ServeError::NeedsTls(address));
+        }
+        if roots.is_empty() {
+            return Err(ServeError::NoRoots);
+        }
+        let roots = Roots::new(roots)?;
+        let acceptor = setup.tls.as_ref().map(tls::acceptor).transpose()?;
+        let state_dir = StateDir::open(state_dir)?;
+        let devices = state_dir.devices()?;
+        devices.owner(&state_dir.token_file())?;
+        let listener =
+            TcpListener::bind(address).await.map_err(|error| ServeError::Bind { address, error })?;
+        let address = listener.local_addr().map_err(|error| ServeError::Bind { address, error })?;
+
+        let encrypted = acceptor.is_some();
+        let mut origins = Origins::loopback(address.port(), encrypted);
+        if !address.ip().is_loopback() {
+            origins.answer_to(&host(address), address.port(), encrypted);
+        }
+        let scheme = if encrypted { "https" } else { "http" };
+        let mut url = format!("{scheme}://{}:{}", host(address), address.port());
+        if let Some(public) = &setup.public_url {
+            origins.public(public)?;
+            url = public.trim_end_matches('/').to_owned();
+        }
+        let hub =
+            Hub::open(Log::new(Arc::new(state_dir.log()?))?, transcripts, retention, make_options).await?;
+        let shared = Shared {
+            hub,
+            devices,
+            pairing: Pairing::default(),
+            roots,
+            origins,
+            limits,
+            metrics: Metrics::default(),
+            cookie: format!("pilothouse_{}", state_dir.id()),
+            secure_cookies: url.starts_with("https:"),
+            wrong_credentials: Mutex::new(Bucket::new(WRONG_CREDENTIALS, 1.0)),
+            url,
+            closing: CancellationToken::new(),
+            tasks: TaskTracker::new(),
+        };
+        Ok(Self { shared: Arc::new(shared), listener, address, tls: acceptor, state_dir })
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Where it is found.
+    pub fn url(&self) -> &str {
+        &self.shared.url
+    }
+
+    /// Where its WebSocket is found.
+    pub fn ws_url(&self) -> String {
+        format!("{}/ws", self.shared.url.replacen("http", "ws", 1))
+    }
+
+    /// The file with the credential of the user at this machine.
+    pub fn token_file(&self) -> PathBuf {
+        self.state_dir.token_file()
+    }
+
+    /// What a new device opens to be let in, once and within two minutes.
+    ///
+    /// # Errors
+    /// When the system has no randomness to give.
+    pub fn pairing_url(&self) -> Result<String, ServeError> {
+        let code = self.shared.pairing.offer(Scopes::usual()).map_err(ServeError::Randomness)?;
+        Ok(self.shared.pairing_url(&code))
+    }
+
+    /// Its sessions.
+    pub fn hub(&self) -> &Hub {
+        &self.shared.hub
+    }
+
+    /// Its devices.
+    pub fn devices(&self) -> &Devices {
+        &self.shared.devices
+    }
+
+    /// Serves until it is told to stop. Then connections are closed and sessions stopped; tells which.
+    pub async fn run(self, until: CancellationToken) -> Vec<SessionId> {
+        let Self { shared, listener, tls, state_dir, .. } = self;
+        let slots = Arc::new(Semaphore::new(shared.limits.connections));
+        loop {
+            let accepted = tokio::select! {
+                accepted = listener.accept() => accepted,
+                () = until.cancelled() => break,
+            };
+            let stream = match accepted {
+                Ok((stream, _)) => stream,
+                Err(error) => {
+                    // Too many open files, most likely: others have to leave first.
+                    tracing::warn!(%error, "a connection was not accepted");
+                    tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+                    continue;
+                }
+            };
+            // Without a slot the connection is closed at once, which tells the client more than waiting would.
+            let Ok(slot) = Arc::clone(&slots).try_acquire_owned() else { continue };
+            let (shared, tls) = (Arc::clone(&shared), tls.clone());
+            let tasks = shared.tasks.clone();
+            tasks.spawn(async move {
+                connection(&shared, stream, tls).await;
+                drop(slot);
+            });
+        }
+        shared.closing.cancel();
+        let stopped = shared.hub.shut_down("the bridge").await;
+        shared.tasks.close();
+        shared.tasks.wait().await;
+        drop(state_dir);
+        stopped
+    }
+}
+
+async fn connection(shared: &Arc<Shared>, stream: TcpStream, tls: Option<TlsAcceptor>) {
+    let _counted = Gauge::one_more(&shared.metrics.connections);
+    // Small frames are sent at once; a failure to say so only makes them late.
+    drop(stream.set_nodelay(true));
+    let stream = match tls {
+        None => Stream::Plain(stream),
+        Some(tls) => match tokio::time::timeout(shared.limits.patience, tls.accept(stream)).await {
+            Ok(Ok(stream)) => Stream::Tls(Box::new(stream)),
+            _ => return,
+        },
+    };
+    let answering = Arc::clone(shared);
+    let service = service_fn(move |request| {
+        let shared = Arc::clone(&answering);
+        async move { Ok::<_, std::convert::Infallible>(http::answer(shared, request).await) }
+    });
+    let serving = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(shared.limits.patience)
+        .max_buf_size(LARGEST_HEAD)
+        .serve_connection(TokioIo::new(stream), service)
+        .with_upgrades();
+    tokio::select! {
+        // What went wrong on the way is the client's business.
+        served = serving => drop(served),
+        () = shared.closing.cancelled() => {}
+    }
+}
+
+fn host(address: SocketAddr) -> String {
+    match address {
+        SocketAddr::V4(address) => address.ip().to_string(),
+        SocketAddr::V6(address) => format!("[{}]", address.ip()),
+    }
+}
+
+impl std::fmt::Debug for Bridge {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Bridge").field("address", &self.address).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,214 @@
+//! One WebSocket, from its upgrade to its end.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::future::poll_fn;
+use std::io::IoSlice;
+use std::pin::Pin;
+use std::sync::atomic::Ordering;
+use std::task::{Poll, ready};
+use std::time::Instant;
+
+use bytes::{Buf as _, Bytes};
+use hyper::upgrade::Upgraded;
+use hyper_util::rt::TokioIo;
+use tokio::io::{AsyncRead as _, AsyncWriteExt as _, ReadBuf};
+
+use super::metrics::Gauge;
+use super::serve::Shared;
+use super::stream::Stream;
+use crate::api::ErrorCode;
+use crate::auth::{Bucket, Device};
+use crate::client::{Client, Gone, Sink};
+use crate::session::Refusal;
+use crate::ws::{CloseCode, Incoming, Reader, close_frame, ping_frame, pong_frame, text_frame};
+
+/// How much is gathered before it is written.
+const WRITE_AT: usize = 64 * 1024;
+
+/// How many frames go into one call of the system.
+const AT_ONCE: usize = 64;
+
+/// How many messages beyond its rate a client may send before its connection is closed.
+const PATIENCE_WITH_FLOODS: f64 = 500.0;
+
+/// How many questions may stay without any sign of the client.
+const UNANSWERED: u32 = 2;
+
+thread_local! {
+    /// What is read goes through here, so that a connection that is silent needs no buffer of its own.
+    static READ_BUFFER: RefCell<Box<[u8]>> = RefCell::new(vec![0; 16 * 1024].into());
+}
+
+/// Serves a client until it or the bridge is gone.
+pub(super) async fn run(shared: &Shared, upgraded: Upgraded, device: Device) {
+    // Nothing of hyper stays with the connection.
+    let Ok(parts) = upgraded.downcast::<TokioIo<Stream>>() else { return };
+    let _counted = Gauge::one_more(&shared.metrics.sockets);
+    let revoked = shared.devices.revoked(&device.id);
+    let mut client = Client::new(shared.hub.clone(), device, shared.roots.clone());
+    let mut socket = Socket::new(shared, parts.io.into_inner());
+    socket.reader.push(&parts.read_buf);
+    let code = tokio::select! {
+        code = socket.serve(&mut client) => code,
+        () = revoked.cancelled() => Some(CloseCode::Revoked),
+        () = shared.closing.cancelled() => Some(CloseCode::GoingAway),
+    };
+    if let Some(code) = code {
+        socket.pending.clear();
+        socket.pending.push_back(close_frame(code));
+        // Whether the client still reads it or not, the connection ends here.
+        let (Ok(()) | Err(Gone)) = socket.flush().await;
+    }
+    drop(tokio::time::timeout(shared.limits.patience, socket.stream.shutdown()).await);
+}
+
+struct Socket<'a> {
+    shared: &'a Shared,
+    stream: Stream,
+    reader: Reader,
+    pending: VecDeque<Bytes>,
+    pending_bytes: usize,
+    messages: Bucket,
+    floods: Bucket,
+}
+
+impl<'a> Socket<'a> {
+    fn new(shared: &'a Shared, stream: Stream) -> Self {
+        let limits = shared.limits;
+        Self {
+            shared,
+            stream,
+            reader: Reader::new(limits.message_bytes),
+            pending: VecDeque::new(),
+            pending_bytes: 0,
+            messages: Bucket::new(limits.burst, limits.messages_per_second),
+            floods: Bucket::new(PATIENCE_WITH_FLOODS, 1.0),
+        }
+    }
+
+    /// Until the client leaves; tells how to close if it has not done so itself.
+    async fn serve(&mut self, client: &mut Client) -> Option<CloseCode> {
+        let outbox = client.outbox();
+        let mut unanswered = 0;
+        let mut asking = tokio::time::interval(self.shared.limits.ping_every);
+        asking.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        asking.reset();
+        loop {
+            // What came with the handshake is handled before anything is waited for.
+            if let Err(code) = self.received(client).await {
+                return code;
+            }
+            if self.flush().await.is_err() {
+                return None;
+            }
+            tokio::select! {
+                taken = outbox.take() => {
+                    if client.deliver(taken, self).await.is_err() {
+                        return None;
+                    }
+                }
+                read = read(&mut self.stream, &mut self.reader) => match read {
+                    Ok(0) | Err(_) => return None,
+                    Ok(_) => unanswered = 0,
+                },
+                _ = asking.tick() => {
+                    if unanswered >= UNANSWERED {
+                        return Some(CloseCode::Silent);
+                    }
+                    unanswered += 1;
+                    if self.send(ping_frame()).await.is_err() {
+                        return None;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Handles every message that is complete.
+    async fn received(&mut self, client: &mut Client) -> Result<(), Option<CloseCode>> {
+        loop {
+            let incoming = match self.reader.next() {
+                Ok(Some(incoming)) => incoming,
+                Ok(None) => return Ok(()),
+                Err(error) => return Err(Some(error.close_code())),
+            };
+            let handled = match incoming {
+                Incoming::Text(text) => {
+                    self.shared.metrics.messages.fetch_add(1, Ordering::Relaxed);
+                    if self.messages.take(Instant::now()) {
+                        client.handle(&text, self).await
+                    } else if self.floods.take(Instant::now()) {
+                        let refusal = Refusal::new(ErrorCode::RateLimited, "too many messages: slow down");
+                        self.send(text_frame(&refusal.into_reply().encode(None))).await
+                    } else {
+                        return Err(Some(CloseCode::Flooding));
+                    }
+                }
+                Incoming::Ping(payload) => self.send(pong_frame(&payload)).await,
+                Incoming::Pong => Ok(()),
+                Incoming::Close => return Err(Some(CloseCode::Normal)),
+            };
+            handled.map_err(|Gone| None)?;
+        }
+    }
+
+    /// Writes all that is gathered. A client that does not read for too long is gone.
+    async fn flush(&mut self) -> Result<(), Gone> {
+        if self.pending.is_empty() {
+            return Ok(());
+        }
+        let frames = self.pending.len() as u64;
+        let patience = self.shared.limits.patience;
+        let written = tokio::time::timeout(patience, write(&mut self.stream, &mut self.pending)).await;
+        self.pending_bytes = 0;
+        self.pending = VecDeque::new();
+        self.shared.metrics.frames_sent.fetch_add(frames, Ordering::Relaxed);
+        if matches!(written, Ok(Ok(()))) { Ok(()) } else { Err(Gone) }
+    }
+}
+
+impl Sink for Socket<'_> {
+    async fn send(&mut self, frame: Bytes) -> Result<(), Gone> {
+        self.pending_bytes += frame.len();
+        self.pending.push_back(frame);
+        if self.pending_bytes >= WRITE_AT { self.flush().await } else { Ok(()) }
+    }
+}
+
+/// Reads what there is, and gives its length.
+async fn read(stream: &mut Stream, reader: &mut Reader) -> std::io::Result<usize> {
+    poll_fn(|cx| {
+        READ_BUFFER.with_borrow_mut(|bytes| {
+            let mut buffer = ReadBuf::new(bytes);
+            ready!(Pin::new(&mut *stream).poll_read(cx, &mut buffer))?;
+            reader.push(buffer.filled());
+            Poll::Ready(Ok(buffer.filled().len()))
+        })
+    })
+    .await
+}
+
+/// Writes frames, many at a time, without copying them together.
+async fn write(stream: &mut Stream, frames: &mut VecDeque<Bytes>) -> std::io::Result<()> {
+    while !frames.is_empty() {
+        let mut slices = [IoSlice::new(&[]); AT_ONCE];
+        for (slice, frame) in slices.iter_mut().zip(frames.iter()) {
+            *slice = IoSlice::new(frame);
+        }
+        let count = frames.len().min(AT_ONCE);
+        let mut written = stream.write_vectored(slices.get(..count).unwrap_or_default()).await?;
+        if written == 0 {
+            return Err(std::io::ErrorKind::WriteZero.into());
+        }
+        while let Some(frame) = frames.front_mut() {
+            if written < frame.len() {
+                frame.advance(written);
+                break;
+            }
+            written -= frame.len();
+            frames.pop_front();
+        }
+    }
+    stream.flush().await
+}

@@ -1,0 +1,159 @@
+//! Approvals: asked by the CLI, decided once, and the CLI is told after the log.
+
+use tokio_util::sync::CancellationToken;
+
+use super::{Actor, Answer, FRAMES_BEFORE_APPROVAL, Note, Open};
+use crate::api::{
+    ApprovalId, ApprovalReply, ApprovalStatus, Decision, Json, PermissionRequest, PermissionResolved,
+    Question, QuestionOption, Reply,
+};
+use crate::session::decide::Verdict;
+use crate::session::recorder::Recorder;
+use crate::session::refusal::Refusal;
+
+impl Actor {
+    /// Everything that the CLI wrote before it asked is in the log before the request is.
+    pub(super) async fn asked(&mut self, request: pilothouse::PermissionRequest) {
+        for _ in 0..FRAMES_BEFORE_APPROVAL {
+            let Some(cli) = &mut self.cli else { break };
+            let frame = tokio::select! {
+                biased;
+                frame = cli.events.next() => frame,
+                () = std::future::ready(()) => break,
+            };
+            match frame {
+                Some(frame) => self.frame(&frame).await,
+                None => break,
+            }
+        }
+        let tool_use_id = request.tool_use_id.as_ref().map(ToString::to_string).unwrap_or_default();
+        let id = self.fresh_approval_id(&tool_use_id);
+        let event = PermissionRequest {
+            tool_use_id,
+            tool_name: request.tool_name.clone(),
+            input: Json::of(&request.input),
+            id: id.clone(),
+            suggestions: request.suggestions().to_vec(),
+            reason: request.decision_reason.as_ref().or(request.title.as_ref()).cloned(),
+            questions: request.questions().into_iter().map(question).collect(),
+        };
+        let withdrawn = request.cancelled().clone();
+        let (to_self, name) = (self.to_self.clone(), id.clone());
+        let over = CancellationToken::new();
+        self.approvals.insert(id, Open { request, _watch: over.clone().drop_guard() });
+        self.recorder.note(event).await;
+        tokio::spawn(async move {
+            tokio::select! {
+                () = withdrawn.cancelled() => drop(to_self.send(Note::Withdrawn(name)).await),
+                () = over.cancelled() => {}
+            }
+        });
+    }
+
+    /// The tool call's own name, unless an approval had it before.
+    fn fresh_approval_id(&self, tool_use_id: &str) -> ApprovalId {
+        let state = &self.recorder.state;
+        let taken = |id: &ApprovalId| {
+            state.resolved.contains_key(id) || state.view.approvals.iter().any(|open| open.id == *id)
+        };
+        let plain = ApprovalId(if tool_use_id.is_empty() { "approval" } else { tool_use_id }.to_owned());
+        let numbered = (2_u64..).map(|n| ApprovalId(format!("{plain}#{n}")));
+        std::iter::once(plain.clone()).chain(numbered).find(|id| !taken(id)).unwrap_or(plain)
+    }
+
+    pub(super) async fn withdrawn(&mut self, id: &ApprovalId) {
+        let Some(Open { request, .. }) = self.approvals.remove(id) else { return };
+        let resolved = PermissionResolved {
+            id: id.clone(),
+            tool_use_id: request.tool_use_id.as_ref().map(ToString::to_string).unwrap_or_default(),
+            decision: Decision::Withdrawn,
+            by: None,
+            message: Some("the CLI took it back".to_owned()),
+            rules: Vec::new(),
+        };
+        self.recorder.note(resolved).await;
+    }
+
+    pub(super) async fn decide(&mut self, id: ApprovalId, verdict: &Verdict, by: String, answer: Answer) {
+        let session_id = (*self.recorder.channel.id).clone();
+        let Some(open) = self.recorder.state.approval(&id).cloned() else {
+            drop(answer.send(Ok(closed(&self.recorder, id))));
+            return;
+        };
+        let ruling = match verdict.on(&open) {
+            Ok(ruling) => ruling,
+            Err(refusal) => {
+                drop(answer.send(Err(refusal)));
+                return;
+            }
+        };
+        let request = self.approvals.remove(&open.id);
+        let resolved = PermissionResolved {
+            id: open.id.clone(),
+            tool_use_id: open.tool_use_id,
+            decision: ruling.decision,
+            by: Some(by.clone()),
+            message: ruling.message,
+            rules: ruling.rules,
+        };
+        let always =
+            matches!(verdict, Verdict::Always(_)).then_some(ruling.decision == Decision::AllowedAlways);
+        let (decision, told) = (ruling.decision, ruling.answer);
+        // The CLI is told only after the decision is in the log. A request that is dropped because it could not be
+        // stored is denied.
+        let then = move |stored: Result<_, _>| {
+            let reply = stored.map_err(Refusal::from).map(|_| {
+                if let Some(open) = request {
+                    told.tell(open.request);
+                }
+                let status = ApprovalStatus::Accepted;
+                let (decision, by) = (Some(decision), Some(by));
+                ApprovalReply { session_id, id: open.id, status, decision, by, always, why: None }.into()
+            });
+            drop(answer.send(reply));
+        };
+        self.recorder.record(resolved, None, then).await;
+    }
+}
+
+/// What somebody is told who decides about an approval that is not open.
+pub(crate) fn closed(recorder: &Recorder, id: ApprovalId) -> Reply {
+    let session_id = (*recorder.channel.id).clone();
+    let nothing = ApprovalReply {
+        session_id,
+        id,
+        status: ApprovalStatus::Gone,
+        decision: None,
+        by: None,
+        always: None,
+        why: Some("no such approval is open".to_owned()),
+    };
+    match recorder.state.resolved.get(&nothing.id) {
+        None => nothing.into(),
+        Some(over) if over.decision == Decision::Withdrawn => {
+            ApprovalReply { why: over.message.clone(), ..nothing }.into()
+        }
+        Some(over) => ApprovalReply {
+            status: ApprovalStatus::AlreadyResolved,
+            decision: Some(over.decision),
+            by: over.by.clone(),
+            why: None,
+            ..nothing
+        }
+        .into(),
+    }
+}
+
+fn question(question: pilothouse::proto::tool::Question) -> Question {
+    let options = question.options.into_iter().map(|option| QuestionOption {
+        label: option.label,
+        description: option.description,
+        preview: option.preview.into_option(),
+    });
+    Question {
+        question: question.question,
+        header: question.header,
+        options: options.collect(),
+        multi_select: question.multi_select,
+    }
+}

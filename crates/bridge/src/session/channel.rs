@@ -1,0 +1,216 @@
+//! Where a session meets its clients: what is stored goes from here to everybody who follows.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::api::{
+    Continuity, Event, Lifecycle, Presence, Reply, Seq, SessionId, SessionView, Status, StreamDelta,
+    StreamSnapshot, ThinkingDelta,
+};
+use crate::log::StorageError;
+use crate::session::outbox::{Outbox, Parcel};
+use crate::session::state::State;
+use crate::ws;
+
+/// The committed side of a session. Lives as long as the bridge, whether the session has a CLI or not.
+#[derive(Debug)]
+pub(crate) struct Channel {
+    pub(crate) id: Arc<SessionId>,
+    inner: Mutex<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    state: State,
+    /// The oldest position that the log still has.
+    first: Seq,
+    open: OpenBlock,
+    followers: Vec<Follower>,
+    failed: Option<StorageError>,
+}
+
+/// What was streamed of a message that is not complete.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct OpenBlock {
+    pub(crate) text: String,
+    pub(crate) thinking: String,
+    /// How long both are for a reader that counts as browsers do.
+    units: [u64; 2],
+}
+
+impl OpenBlock {
+    /// Adds words; tells how long the block was before.
+    pub(crate) fn push(&mut self, stream: Stream, words: &str) -> u64 {
+        let [text_units, thinking_units] = &mut self.units;
+        let (block, units) = match stream {
+            Stream::Text => (&mut self.text, text_units),
+            Stream::Thinking => (&mut self.thinking, thinking_units),
+        };
+        block.push_str(words);
+        let before = *units;
+        *units += words.encode_utf16().count() as u64;
+        before
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.text.is_empty() && self.thinking.is_empty()
+    }
+}
+
+#[derive(Debug)]
+struct Follower {
+    outbox: Arc<Outbox>,
+    device: String,
+}
+
+/// Which kind of words a delta adds to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stream {
+    Text,
+    Thinking,
+}
+
+/// What a new follower is told.
+#[derive(Debug)]
+pub(crate) struct Joined {
+    pub(crate) view: SessionView,
+    pub(crate) continuity: Continuity,
+    /// Events after this position up to the view's are to be read from the log; later ones come by themselves.
+    pub(crate) since: Seq,
+}
+
+impl Channel {
+    pub(crate) fn new(state: State, first: Seq) -> Self {
+        let id = Arc::new(state.view.session_id.clone());
+        let inner = Inner { state, first, open: OpenBlock::default(), followers: Vec::new(), failed: None };
+        Self { id, inner: Mutex::new(inner) }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What lists show of the session.
+    pub(crate) fn view(&self) -> SessionView {
+        self.lock().state.view.clone()
+    }
+
+    /// Whether the session has a CLI.
+    pub(crate) fn lifecycle(&self) -> Lifecycle {
+        self.lock().state.view.state
+    }
+
+    /// Shows an event that is stored now.
+    pub(crate) fn publish(&self, seq: Seq, at: i64, event: &Event, text: &str) {
+        let mut inner = self.lock();
+        let before = inner.state.view.status;
+        inner.state.apply(seq, at, event);
+        let status = inner.state.view.status;
+        match event {
+            // The whole message is there now, or will never be.
+            Event::Assistant(message) if message.parent_tool_use_id.is_none() => {
+                inner.open = OpenBlock::default()
+            }
+            Event::Result(_) | Event::Partial(_) => inner.open = OpenBlock::default(),
+            _ => {}
+        }
+        if inner.followers.is_empty() {
+            return;
+        }
+        let frame = ws::text_frame(text);
+        inner.send(&Parcel {
+            session: Arc::clone(&self.id),
+            seq: Some(seq),
+            original: event.is_original(),
+            frame,
+        });
+        if status != before {
+            inner.send(&self.moment(&Status { status, session_id: (*self.id).clone() }.into()));
+        }
+    }
+
+    /// Shows words as they come.
+    pub(crate) fn publish_delta(&self, stream: Stream, text: String) {
+        let mut inner = self.lock();
+        let session_id = (*self.id).clone();
+        let offset = inner.open.push(stream, &text);
+        if inner.followers.is_empty() {
+            return;
+        }
+        let delta = match stream {
+            Stream::Text => Reply::from(StreamDelta { text, session_id, offset }),
+            Stream::Thinking => Reply::from(ThinkingDelta { text, session_id, offset }),
+        };
+        inner.send(&self.moment(&delta));
+    }
+
+    /// A new message of the model begins.
+    pub(crate) fn begin_block(&self) {
+        self.lock().open = OpenBlock::default();
+    }
+
+    /// The log could not be written: the session cannot go on.
+    pub(crate) fn fail(&self, error: StorageError) {
+        self.lock().failed.get_or_insert(error);
+    }
+
+    pub(crate) fn failed(&self) -> Option<StorageError> {
+        self.lock().failed.clone()
+    }
+
+    /// Adds a follower. From here on everything new reaches its outbox.
+    pub(crate) fn join(&self, outbox: &Arc<Outbox>, device: &str, since: Option<Seq>) -> Joined {
+        let mut inner = self.lock();
+        let newest = inner.state.view.seq;
+        let oldest = Seq(inner.first.0.saturating_sub(1));
+        let (since, continuity) = match since {
+            None => (newest, Continuity::Ok),
+            Some(since) if since > newest || since < oldest => (oldest, Continuity::Gap),
+            Some(since) => (since, Continuity::Ok),
+        };
+        if !inner.followers.iter().any(|follower| Arc::ptr_eq(&follower.outbox, outbox)) {
+            inner.followers.push(Follower { outbox: Arc::clone(outbox), device: device.to_owned() });
+            self.tell_who_is_there(&inner);
+        }
+        Joined { view: inner.state.view.clone(), continuity, since }
+    }
+
+    /// Takes a follower away.
+    pub(crate) fn leave(&self, outbox: &Arc<Outbox>) {
+        let mut inner = self.lock();
+        let before = inner.followers.len();
+        inner.followers.retain(|follower| !Arc::ptr_eq(&follower.outbox, outbox));
+        if inner.followers.len() != before {
+            self.tell_who_is_there(&inner);
+        }
+    }
+
+    /// What has been streamed of the open block, for somebody who missed some of it.
+    pub(crate) fn snapshot(&self) -> Option<Reply> {
+        let open = self.lock().open.clone();
+        let session_id = (*self.id).clone();
+        (!open.is_empty())
+            .then(|| StreamSnapshot { session_id, text: open.text, thinking: open.thinking }.into())
+    }
+
+    fn tell_who_is_there(&self, inner: &Inner) {
+        let devices = inner.followers.iter().map(|follower| follower.device.clone()).collect();
+        inner.send(&self.moment(&Presence { session_id: (*self.id).clone(), devices }.into()));
+    }
+
+    fn moment(&self, reply: &Reply) -> Parcel {
+        Parcel {
+            session: Arc::clone(&self.id),
+            seq: None,
+            original: reply.is_original(),
+            frame: ws::text_frame(&reply.encode(None)),
+        }
+    }
+}
+
+impl Inner {
+    fn send(&self, parcel: &Parcel) {
+        for follower in &self.followers {
+            follower.outbox.push(parcel.clone());
+        }
+    }
+}

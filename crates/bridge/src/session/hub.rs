@@ -1,0 +1,469 @@
+//! All sessions of a bridge: starts and resumes them, and knows who uses which Claude session.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use pilothouse::sessions::Store;
+use pilothouse::{Options, PermissionMode};
+use tokio::sync::{OwnedMutexGuard, mpsc, oneshot};
+use tokio_util::task::TaskTracker;
+
+use super::actor::{Actor, closed};
+use super::channel::Channel;
+use super::command::{Command, What};
+use super::recorder::{Recorder, now};
+use super::refusal::Refusal;
+use super::state::State;
+use super::{recent, recover};
+use crate::api::{
+    Ack, ErrorCode, Lease, Lifecycle, ListRecentSessions, ProcessStatus, RecentSessions, Reply,
+    ResumeSession, Seq, SessionArchived, SessionId, SessionRenamed, SessionState, SessionView, Start,
+    SystemEvent,
+};
+use crate::auth::Project;
+use crate::log::{Log, StorageError};
+
+/// How many commands may wait for one session.
+const COMMANDS: usize = 64;
+
+/// How long logs are kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Retention {
+    /// So many events of a session at most; older ones are forgotten when the bridge starts.
+    pub events_per_session: u64,
+    /// Sessions without a CLI in which nothing happened for so many days are forgotten when the bridge starts.
+    pub days: u32,
+}
+
+impl Default for Retention {
+    fn default() -> Self {
+        Self { events_per_session: 100_000, days: 90 }
+    }
+}
+
+/// All sessions of a bridge. Clones share them.
+#[derive(Clone)]
+pub struct Hub {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    log: Log,
+    /// Where Claude Code keeps its transcripts.
+    transcripts: Store,
+    make_options: Box<dyn Fn() -> Options + Send + Sync>,
+    sessions: Mutex<HashMap<SessionId, Entry>>,
+    /// Which session uses which Claude session.
+    leases: Mutex<HashMap<String, SessionId>>,
+    tasks: TaskTracker,
+}
+
+#[derive(Clone)]
+struct Entry {
+    channel: Arc<Channel>,
+    /// The way to the session's task; closed when it has none.
+    commands: Option<mpsc::Sender<Command>>,
+    /// Held by whoever writes to the session's log: its task, as long as it has one.
+    writing: Arc<tokio::sync::Mutex<()>>,
+}
+
+/// What a start came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Started {
+    /// The session.
+    pub session_id: SessionId,
+    /// Whether it was there already.
+    pub attached: bool,
+    /// Its newest position then.
+    pub seq: Seq,
+}
+
+/// How a session is to be started.
+#[derive(Debug, Clone)]
+struct Launch {
+    project: Arc<Project>,
+    resume: Option<String>,
+    fork: bool,
+    mode: Option<String>,
+    model: Option<String>,
+    by: String,
+}
+
+impl Hub {
+    /// The sessions in this log. Those that had a CLI when the last bridge went away are interrupted now; nothing of
+    /// them is lost, and each can be resumed.
+    ///
+    /// `make_options` says how a CLI is started: which one, in which environment.
+    ///
+    /// # Errors
+    /// When the log cannot be read or written.
+    pub async fn open(
+        log: Log,
+        transcripts: Store,
+        retention: Retention,
+        make_options: impl Fn() -> Options + Send + Sync + 'static,
+    ) -> Result<Self, StorageError> {
+        let mut sessions = HashMap::new();
+        for channel in recover::sessions(&log, retention).await? {
+            let entry = Entry { channel: Arc::new(channel), commands: None, writing: Arc::default() };
+            sessions.insert((*entry.channel.id).clone(), entry);
+        }
+        let inner = Inner {
+            log,
+            transcripts,
+            make_options: Box::new(make_options),
+            sessions: Mutex::new(sessions),
+            leases: Mutex::default(),
+            tasks: TaskTracker::new(),
+        };
+        Ok(Self { inner: Arc::new(inner) })
+    }
+
+    /// The log.
+    pub fn log(&self) -> &Log {
+        &self.inner.log
+    }
+
+    /// Starts a session, or joins the one that the same start made before.
+    ///
+    /// # Errors
+    /// When the Claude session is in use and that is to be refused, or the log fails.
+    pub async fn start(&self, start: Start, project: Project, by: &str) -> Result<Started, Refusal> {
+        let key = start.client_message_id.as_ref().map(|id| format!("start:{id}"));
+        if let Some(key) = key.clone()
+            && let Some(session_id) = self.inner.log.blocking(move |store| store.find_start(&key)).await?
+        {
+            return self.attached(&session_id);
+        }
+        let resume = match (start.session_id, start.continue_latest) {
+            (Some(id), _) => Some(id),
+            (None, Some(true)) => recent::latest(&self.inner.transcripts, project.path()).await,
+            (None, _) => None,
+        };
+        let launch = Launch {
+            project: Arc::new(project),
+            resume,
+            fork: false,
+            mode: start.permission_mode,
+            model: start.model,
+            by: by.to_owned(),
+        };
+        self.launch(launch, start.lease.unwrap_or_default(), key).await
+    }
+
+    /// Goes on with a session: one of the bridge's, by its own id, or one on disk, by Claude Code's.
+    ///
+    /// # Errors
+    /// As [`Hub::start`].
+    pub async fn resume(
+        &self,
+        resume: ResumeSession,
+        project: Project,
+        by: &str,
+    ) -> Result<Started, Refusal> {
+        let lease = resume.lease.unwrap_or_default();
+        let own = SessionId(resume.session_id.clone());
+        let mut launch = Launch {
+            project: Arc::new(project),
+            resume: Some(resume.session_id),
+            fork: false,
+            mode: resume.permission_mode,
+            model: None,
+            by: by.to_owned(),
+        };
+        match self.entry(&own) {
+            Err(_) => self.launch(launch, lease, None).await,
+            Ok(entry) if entry.is_live() && lease == Lease::Attach => self.attached(&own),
+            Ok(entry) => {
+                launch.resume = entry.channel.view().claude_session_id;
+                if launch.resume.is_none() {
+                    // Nothing was ever said in it, so there is nothing to go on with but its log.
+                    return self.run_again(&own, launch).await;
+                }
+                self.launch(launch, lease, None).await
+            }
+        }
+    }
+
+    async fn launch(
+        &self,
+        mut launch: Launch,
+        lease: Lease,
+        key: Option<String>,
+    ) -> Result<Started, Refusal> {
+        if let Some(claude_id) = launch.resume.clone() {
+            let holder = lock(&self.inner.leases).get(&claude_id).cloned();
+            let live = holder.filter(|holder| self.entry(holder).is_ok_and(|entry| entry.is_live()));
+            match (live, lease) {
+                (Some(holder), Lease::Attach) => return self.attached(&holder),
+                (Some(holder), Lease::Refuse) => {
+                    let message =
+                        format!("session {claude_id} is in use by {holder}: attach, fork or take over");
+                    return Err(Refusal::new(ErrorCode::Leased, message));
+                }
+                (Some(holder), Lease::TakeOver) => {
+                    self.ask(&holder, What::Stop, &launch.by).await?;
+                }
+                (_, Lease::Fork) => launch.fork = true,
+                (None, _) => {}
+            }
+            if !launch.fork
+                && let Some(known) = self.last_holder(&claude_id)
+            {
+                return self.run_again(&known, launch).await;
+            }
+        }
+        self.run_new(launch, key).await
+    }
+
+    /// The session without a CLI that this Claude session was last used by: its log goes on.
+    fn last_holder(&self, claude_id: &str) -> Option<SessionId> {
+        let sessions = lock(&self.inner.sessions);
+        let views = sessions.values().map(|entry| entry.channel.view());
+        let matching = views.filter(|view| view.claude_session_id.as_deref() == Some(claude_id));
+        matching.max_by_key(|view| view.updated_at).map(|view| view.session_id)
+    }
+
+    async fn run_new(&self, launch: Launch, key: Option<String>) -> Result<Started, Refusal> {
+        let session_id = SessionId::fresh();
+        let state = State::new(session_id.clone());
+        let channel = Arc::new(Channel::new(state.clone(), Seq(1)));
+        let mut recorder = Recorder { channel, log: self.inner.log.clone(), state };
+        let created = SystemEvent {
+            subtype: "session_created".to_owned(),
+            model: launch.model.clone(),
+            claude_session_id: launch.resume.clone().filter(|_| !launch.fork),
+            project_path: Some(launch.project.path().to_string_lossy().into_owned()),
+            permission_mode: launch.mode.clone(),
+            by: Some(launch.by.clone()),
+            slash_commands: Vec::new(),
+        };
+        let seq = recorder.store(created, key).await?;
+        if let Some(claude_id) = &launch.resume {
+            let read = recent::conversation(&self.inner.transcripts, claude_id, launch.project.path()).await;
+            for event in read {
+                recorder.note(event).await;
+            }
+        }
+        let writing = Arc::new(tokio::sync::Mutex::new(())).lock_owned().await;
+        self.spawn(recorder, launch, writing);
+        Ok(Started { session_id, attached: false, seq })
+    }
+
+    async fn run_again(&self, session_id: &SessionId, launch: Launch) -> Result<Started, Refusal> {
+        let entry = self.entry(session_id)?;
+        if entry.is_live() {
+            return self.attached(session_id);
+        }
+        let writing = Arc::clone(&entry.writing).lock_owned().await;
+        if self.entry(session_id)?.is_live() {
+            return self.attached(session_id);
+        }
+        let state = recover::replay(&self.inner.log, session_id).await?;
+        let mut recorder =
+            Recorder { channel: Arc::clone(&entry.channel), log: self.inner.log.clone(), state };
+        let running = SessionState {
+            state: Lifecycle::Running,
+            why: Some("resumed".to_owned()),
+            by: Some(launch.by.clone()),
+        };
+        let seq = recorder.store(running, None).await?;
+        self.spawn(recorder, launch, writing);
+        Ok(Started { session_id: session_id.clone(), attached: false, seq })
+    }
+
+    fn spawn(&self, recorder: Recorder, launch: Launch, writing: OwnedMutexGuard<()>) {
+        let mut options = (self.inner.make_options)().cwd(launch.project.start_in());
+        // The way in is good for the child's first moment only; this is where it is.
+        options = options.env("PWD", launch.project.path().to_string_lossy());
+        if let Some(claude_id) = &launch.resume {
+            options = options.resume(claude_id);
+        }
+        if launch.fork {
+            options = options.fork_session();
+        }
+        if let Some(mode) = &launch.mode {
+            let mode = PermissionMode::from(mode.as_str());
+            if mode == PermissionMode::BypassPermissions {
+                options = options.allow_dangerously_skip_permissions();
+            }
+            options = options.permission_mode(mode);
+        }
+        if let Some(model) = &launch.model {
+            options = options.model(model);
+        }
+        let (commands, waiting) = mpsc::channel(COMMANDS);
+        let channel = Arc::clone(&recorder.channel);
+        let session_id = (*channel.id).clone();
+        let leased = launch.resume.filter(|_| !launch.fork);
+        let mut leases = lock(&self.inner.leases);
+        if let Some(claude_id) = leased {
+            leases.insert(claude_id, session_id.clone());
+        }
+        drop(leases);
+        let mut sessions = lock(&self.inner.sessions);
+        let held = Arc::clone(OwnedMutexGuard::mutex(&writing));
+        sessions.insert(session_id.clone(), Entry { channel, commands: Some(commands), writing: held });
+        drop(sessions);
+        let (hub, holder) = (Arc::downgrade(&self.inner), session_id.clone());
+        let on_claude_id = Box::new(move |claude_id: &str| {
+            if let Some(hub) = hub.upgrade() {
+                let mut leases = lock(&hub.leases);
+                leases.retain(|_, by| *by != holder);
+                leases.insert(claude_id.to_owned(), holder.clone());
+            }
+        });
+        let running = Actor::start(recorder, options, waiting, on_claude_id);
+        let hub = Arc::downgrade(&self.inner);
+        let project = launch.project;
+        self.inner.tasks.spawn(async move {
+            running.await;
+            if let Some(hub) = hub.upgrade() {
+                lock(&hub.leases).retain(|_, by| *by != session_id);
+                if let Some(entry) = lock(&hub.sessions).get_mut(&session_id) {
+                    entry.commands = None;
+                }
+            }
+            drop((project, writing));
+        });
+    }
+
+    fn attached(&self, session_id: &SessionId) -> Result<Started, Refusal> {
+        let seq = self.entry(session_id)?.channel.view().seq;
+        Ok(Started { session_id: session_id.clone(), attached: true, seq })
+    }
+
+    fn entry(&self, session_id: &SessionId) -> Result<Entry, Refusal> {
+        let unknown = || {
+            let message =
+                format!("there is no session {session_id}: list the sessions to see which there are");
+            Refusal::new(ErrorCode::UnknownSession, message)
+        };
+        lock(&self.inner.sessions).get(session_id).cloned().ok_or_else(unknown)
+    }
+
+    pub(crate) fn channel(&self, session_id: &SessionId) -> Result<Arc<Channel>, Refusal> {
+        self.entry(session_id).map(|entry| entry.channel)
+    }
+
+    /// Asks a session to do something, and waits until it is done.
+    pub(crate) async fn ask(&self, session_id: &SessionId, what: What, by: &str) -> Result<Reply, Refusal> {
+        let answered = self.submit(session_id, what, by).await?;
+        answered.await.unwrap_or_else(|_| Err(Refusal::not_running()))
+    }
+
+    /// Asks a session to do something. What one caller submits is done in the order of submission.
+    pub(crate) async fn submit(
+        &self,
+        session_id: &SessionId,
+        what: What,
+        by: &str,
+    ) -> Result<oneshot::Receiver<Result<Reply, Refusal>>, Refusal> {
+        let entry = self.entry(session_id)?;
+        let (answer, answered) = oneshot::channel();
+        if let Some(commands) = entry.commands.as_ref().filter(|commands| !commands.is_closed()) {
+            let command = Command { what, by: by.to_owned(), answer };
+            commands.send(command).await.map_err(|_| Refusal::not_running())?;
+        } else {
+            drop(answer.send(self.ask_without_cli(&entry, what, by).await));
+        }
+        Ok(answered)
+    }
+
+    /// A session without a CLI can still be named and put aside, and says what became of its approvals.
+    async fn ask_without_cli(&self, entry: &Entry, what: What, by: &str) -> Result<Reply, Refusal> {
+        let by = by.to_owned();
+        let event = match what {
+            What::Rename(title) => SessionRenamed { title, by }.into(),
+            What::Archive(archived) => SessionArchived { archived, by }.into(),
+            What::Decide { id, .. } => {
+                let state = recover::replay(&self.inner.log, &entry.channel.id).await?;
+                let recorder =
+                    Recorder { channel: Arc::clone(&entry.channel), log: self.inner.log.clone(), state };
+                return Ok(closed(&recorder, id));
+            }
+            _ => return Err(Refusal::not_running()),
+        };
+        let _writing = entry.writing.lock().await;
+        if self.entry(&entry.channel.id)?.is_live() {
+            return Err(Refusal::new(ErrorCode::NotRunning, "the session is being resumed: try again"));
+        }
+        let state = State::of(entry.channel.view());
+        let mut recorder =
+            Recorder { channel: Arc::clone(&entry.channel), log: self.inner.log.clone(), state };
+        let event: crate::api::Event = event;
+        let seq = recorder.store(event, None).await?;
+        let session_id = (*entry.channel.id).clone();
+        Ok(Ack { session_id, seq, client_message_id: None, input_id: None, duplicate: false }.into())
+    }
+
+    /// The sessions that have a CLI, or all: those that wait for a decision first, then the newest.
+    pub fn list(&self, include_ended: bool) -> Vec<SessionView> {
+        let sessions = lock(&self.inner.sessions);
+        let views = sessions.values().map(|entry| entry.channel.view());
+        let mut views: Vec<SessionView> =
+            views.filter(|view| include_ended || view.state == Lifecycle::Running).collect();
+        views.sort_by_key(|view| {
+            (view.status != ProcessStatus::WaitingApproval, std::cmp::Reverse(view.updated_at))
+        });
+        views
+    }
+
+    /// Sessions on disk, newest first. Only those in directories that `allowed` lets through.
+    ///
+    /// # Errors
+    /// When reading them fails.
+    pub async fn recent(
+        &self,
+        asked: ListRecentSessions,
+        allowed: impl Fn(&Path) -> bool + Send + 'static,
+    ) -> Result<RecentSessions, Refusal> {
+        let leases = lock(&self.inner.leases).clone();
+        recent::list(self.inner.transcripts.clone(), asked, leases, allowed).await
+    }
+
+    /// Stops every session that has a CLI, and says which.
+    pub async fn shut_down(&self, by: &str) -> Vec<SessionId> {
+        let live: Vec<SessionId> = {
+            let sessions = lock(&self.inner.sessions);
+            sessions.iter().filter(|(_, entry)| entry.is_live()).map(|(id, _)| id.clone()).collect()
+        };
+        let stops = live.iter().map(|id| self.ask(id, What::Stop, by));
+        for stop in stops.map(Box::pin).collect::<Vec<_>>() {
+            drop(stop.await);
+        }
+        self.inner.tasks.close();
+        self.inner.tasks.wait().await;
+        live
+    }
+
+    /// How many sessions have a CLI, and how many there are.
+    pub fn counts(&self) -> (usize, usize) {
+        let sessions = lock(&self.inner.sessions);
+        (sessions.values().filter(|entry| entry.is_live()).count(), sessions.len())
+    }
+}
+
+impl Entry {
+    /// Whether the session has a task, and one that is not about to end.
+    fn is_live(&self) -> bool {
+        let has_task = self.commands.as_ref().is_some_and(|commands| !commands.is_closed());
+        has_task && self.channel.lifecycle() == Lifecycle::Running
+    }
+}
+
+impl std::fmt::Debug for Hub {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (live, all) = self.counts();
+        f.debug_struct("Hub")
+            .field("live", &live)
+            .field("all", &all)
+            .field("at", &now())
+            .finish_non_exhaustive()
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,86 @@
+//! What waits to be sent to one client.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use bytes::Bytes;
+use tokio::sync::Notify;
+
+use crate::api::{Seq, SessionId};
+
+/// How many bytes may wait for one client.
+const BYTES: usize = 1024 * 1024;
+
+/// How many messages may wait for one client.
+const MESSAGES: usize = 4096;
+
+/// Messages for one client, at most so many.
+///
+/// A client that reads too slowly loses messages here, and nobody else is held up: events are read from the log again
+/// when it has caught up, and words that are still being written come again as a snapshot.
+#[derive(Debug, Default)]
+pub struct Outbox {
+    waiting: Mutex<Waiting>,
+    filled: Notify,
+}
+
+#[derive(Debug, Default)]
+struct Waiting {
+    parcels: VecDeque<Parcel>,
+    bytes: usize,
+    behind: BTreeSet<SessionId>,
+}
+
+/// One message on its way to a client, encoded once for all clients.
+#[derive(Debug, Clone)]
+pub struct Parcel {
+    /// The session that it is about.
+    pub session: Arc<SessionId>,
+    /// Its position, if it is an event.
+    pub seq: Option<Seq>,
+    /// Whether clients get it that have not said `hello`.
+    pub original: bool,
+    /// The WebSocket frame.
+    pub frame: Bytes,
+}
+
+/// What was taken out of an outbox.
+#[derive(Debug, Default)]
+pub struct Taken {
+    /// Messages, in order.
+    pub parcels: VecDeque<Parcel>,
+    /// Sessions that have lost some.
+    pub behind: BTreeSet<SessionId>,
+}
+
+impl Outbox {
+    /// Puts a message in, or notes that its session has lost one.
+    pub(crate) fn push(&self, parcel: Parcel) {
+        let mut waiting = self.lock();
+        if waiting.parcels.len() >= MESSAGES
+            || waiting.bytes + parcel.frame.len() > BYTES && waiting.bytes > 0
+        {
+            waiting.behind.insert((*parcel.session).clone());
+        } else {
+            waiting.bytes += parcel.frame.len();
+            waiting.parcels.push_back(parcel);
+        }
+        drop(waiting);
+        self.filled.notify_one();
+    }
+
+    /// Waits until there is something, and takes all of it.
+    pub async fn take(&self) -> Taken {
+        loop {
+            let waiting = std::mem::take(&mut *self.lock());
+            if !waiting.parcels.is_empty() || !waiting.behind.is_empty() {
+                return Taken { parcels: waiting.parcels, behind: waiting.behind };
+            }
+            self.filled.notified().await;
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,155 @@
+//! Sessions on disk: what Claude Code has kept of earlier conversations.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use pilothouse::sessions::{ListOptions, MessageKind, MessageOptions, SessionInfo, SessionMessage, Store};
+use serde_json::Value;
+
+use super::refusal::Refusal;
+use crate::api::{
+    Assistant, Delivery, ErrorCode, Event, InputId, InputStateChange, Json, ListRecentSessions,
+    RecentSession, RecentSessions, SessionId, ToolResult, UserInput,
+};
+
+const DEFAULT_LIMIT: u32 = 50;
+const LARGEST_LIMIT: u32 = 500;
+
+/// How many transcripts are looked at in one step of a search.
+const STEP: usize = 200;
+
+/// How many messages of an earlier conversation are taken over into a new log.
+const TAKEN_OVER: usize = 500;
+
+/// A page of sessions, newest first.
+pub(crate) async fn list(
+    store: Store,
+    asked: ListRecentSessions,
+    leases: HashMap<String, SessionId>,
+    allowed: impl Fn(&Path) -> bool + Send + 'static,
+) -> Result<RecentSessions, Refusal> {
+    let limit = asked.limit.unwrap_or(DEFAULT_LIMIT).min(LARGEST_LIMIT) as usize;
+    let offset = asked.offset.unwrap_or(0) as usize;
+    let wanted = asked.search.as_deref().map(str::to_lowercase).filter(|search| !search.trim().is_empty());
+    let reading = move || {
+        let is_wanted = |info: &SessionInfo| {
+            let in_reach = info.cwd.as_deref().is_some_and(|cwd| allowed(Path::new(cwd)));
+            in_reach && wanted.as_ref().is_none_or(|wanted| matches(info, wanted))
+        };
+        let mut found = Vec::new();
+        let mut looked_at = 0;
+        // One more than asked for tells whether there are more.
+        while found.len() <= offset + limit {
+            let options = ListOptions {
+                project: asked.project_path.clone().map(Into::into),
+                offset: looked_at,
+                limit: Some(STEP),
+                ..ListOptions::default()
+            };
+            let (page, _) = store.list(&options);
+            let last = page.len() < STEP;
+            looked_at += page.len();
+            found.extend(page.into_iter().filter(|info| is_wanted(info)));
+            if last {
+                break;
+            }
+        }
+        let has_more = found.len() > offset + limit;
+        let sessions = found.into_iter().skip(offset).take(limit).map(|info| entry(info, &leases)).collect();
+        RecentSessions { sessions, has_more }
+    };
+    tokio::task::spawn_blocking(reading)
+        .await
+        .map_err(|error| Refusal::new(ErrorCode::Refused, format!("the sessions cannot be listed: {error}")))
+}
+
+/// The newest session of a project.
+pub(crate) async fn latest(store: &Store, project: &Path) -> Option<String> {
+    let store = store.clone();
+    let options = ListOptions {
+        project: Some(project.to_owned()),
+        worktrees: false,
+        limit: Some(1),
+        ..ListOptions::default()
+    };
+    let listed = tokio::task::spawn_blocking(move || store.list(&options)).await.ok()?;
+    listed.0.into_iter().next().map(|info| info.id.to_string())
+}
+
+/// What was said in a session before the bridge knew it, as events.
+pub(crate) async fn conversation(store: &Store, claude_id: &str, project: &Path) -> Vec<Event> {
+    let Ok(id) = claude_id.parse() else { return Vec::new() };
+    let (store, project) = (store.clone(), project.to_owned());
+    let read = tokio::task::spawn_blocking(move || {
+        let options = MessageOptions::default();
+        store.messages(id, Some(&project), &options).map(|(messages, _)| messages).unwrap_or_default()
+    });
+    let messages = read.await.unwrap_or_default();
+    let older = messages.len().saturating_sub(TAKEN_OVER);
+    messages.into_iter().skip(older).flat_map(events).collect()
+}
+
+fn events(message: SessionMessage) -> Vec<Event> {
+    if message.kind == MessageKind::Assistant {
+        let parent_tool_use_id = message.parent_tool_use_id;
+        return vec![Assistant { message: Json::of(&message.message), parent_tool_use_id }.into()];
+    }
+    let mut events: Vec<Event> = Vec::new();
+    for block in message.message.get("content").and_then(Value::as_array).into_iter().flatten() {
+        if block.get("type").and_then(Value::as_str) != Some("tool_result") {
+            continue;
+        }
+        let text = |name: &str| block.get(name).and_then(Value::as_str).map(str::to_owned);
+        let content = match block.get("content") {
+            Some(Value::String(text)) => text.clone(),
+            Some(Value::Array(blocks)) => {
+                blocks.iter().filter_map(|block| block.get("text").and_then(Value::as_str)).collect()
+            }
+            _ => String::new(),
+        };
+        let result = ToolResult {
+            tool_use_id: text("tool_use_id").unwrap_or_default(),
+            content,
+            tool_name: None,
+            images: Vec::new(),
+            is_error: block.get("is_error").and_then(Value::as_bool),
+            parent_tool_use_id: message.parent_tool_use_id.clone(),
+            details: None,
+        };
+        events.push(result.into());
+    }
+    let text = message.text();
+    if !text.trim().is_empty() {
+        let input = UserInput {
+            input_id: InputId(message.uuid.to_string()),
+            text,
+            images: Vec::new(),
+            delivery: Delivery::Queue,
+            state: InputStateChange::Delivered,
+            client_message_id: None,
+            by: "transcript".to_owned(),
+        };
+        events.push(input.into());
+    }
+    events
+}
+
+fn matches(info: &SessionInfo, wanted: &str) -> bool {
+    let texts =
+        [Some(&info.summary), info.first_prompt.as_ref(), info.cwd.as_ref(), info.git_branch.as_ref()];
+    texts.into_iter().flatten().any(|text| text.to_lowercase().contains(wanted))
+}
+
+fn entry(info: SessionInfo, leases: &HashMap<String, SessionId>) -> RecentSession {
+    let session_id = info.id.to_string();
+    RecentSession {
+        in_use_by: leases.get(&session_id).cloned(),
+        session_id,
+        summary: info.summary,
+        first_prompt: info.first_prompt,
+        project_path: info.cwd,
+        git_branch: info.git_branch,
+        created_at: info.created_at,
+        modified_at: info.last_modified,
+    }
+}

@@ -1,0 +1,150 @@
+//! Puts events into a session's log, one after the other, and tells what they add up to.
+
+use std::sync::Arc;
+
+use super::channel::{Channel, OpenBlock};
+use super::state::State;
+use crate::api::{
+    Decision, Event, InputState, InputStateChange, Lifecycle, Partial, PermissionResolved, Seq, SessionState,
+    TurnEnd,
+};
+use crate::log::{Item, Log, NewEvent, StorageError, Write};
+
+/// The writing side of one session: there is never more than one.
+#[derive(Debug)]
+pub(crate) struct Recorder {
+    pub(crate) channel: Arc<Channel>,
+    pub(crate) log: Log,
+    /// The state with all that was handed to the log, stored or not yet.
+    pub(crate) state: State,
+}
+
+/// How a session came to its end.
+#[derive(Debug, Clone)]
+pub(crate) struct Ending {
+    pub(crate) lifecycle: Lifecycle,
+    /// The `subtype` of the result that ends an open turn.
+    pub(crate) subtype: &'static str,
+    /// Whether there is a result although no turn was open.
+    pub(crate) always_a_result: bool,
+    pub(crate) why: String,
+    pub(crate) by: Option<String>,
+}
+
+impl Recorder {
+    /// Hands an event to the log. It is shown once it is stored; `then` runs right after.
+    pub(crate) async fn record(
+        &mut self,
+        event: impl Into<Event>,
+        key: Option<String>,
+        then: impl FnOnce(Result<Seq, StorageError>) + Send + 'static,
+    ) {
+        let event = event.into();
+        let seq = self.state.view.seq.next();
+        let at = now();
+        self.state.apply(seq, at, &event);
+        let text = event.encode(&self.channel.id, seq, at);
+        let summary =
+            changes_the_summary(&event).then(|| serde_json::to_string(&self.state.view).ok()).flatten();
+        let session = (*self.channel.id).clone();
+        let write = Write::Event(NewEvent { session, seq, text: text.clone(), key, summary });
+        let channel = Arc::clone(&self.channel);
+        let item = Item {
+            write: Some(write),
+            then: Box::new(move |stored| match stored {
+                Ok(()) => {
+                    channel.publish(seq, at, &event, &text);
+                    then(Ok(seq));
+                }
+                Err(error) => {
+                    channel.fail(error.clone());
+                    then(Err(error));
+                }
+            }),
+        };
+        if let Err(error) = self.log.submit(item).await {
+            self.channel.fail(error);
+        }
+    }
+
+    /// The same for an event that nobody waits for.
+    pub(crate) async fn note(&mut self, event: impl Into<Event>) {
+        self.record(event, None, |_| {}).await;
+    }
+
+    /// The same, and waits until it is stored.
+    pub(crate) async fn store(
+        &mut self,
+        event: impl Into<Event>,
+        key: Option<String>,
+    ) -> Result<Seq, StorageError> {
+        let (done, stored) = tokio::sync::oneshot::channel();
+        self.record(event, key, move |result| drop(done.send(result))).await;
+        stored.await.unwrap_or(Err(StorageError::Closed))
+    }
+
+    /// Does something behind all that was handed to the log before.
+    pub(crate) async fn in_order(&self, write: Option<Write>, then: impl FnOnce(&Channel) + Send + 'static) {
+        let channel = Arc::clone(&self.channel);
+        let then = Box::new(move |_: Result<(), StorageError>| then(&channel));
+        // A closed log was noted when the last event failed.
+        drop(self.log.submit(Item { write, then }).await);
+    }
+
+    /// Brings everything that is open to its one end.
+    pub(crate) async fn end(&mut self, open: OpenBlock, ending: &Ending) -> Result<Seq, StorageError> {
+        for event in self.loose_ends(open, ending) {
+            self.note(event).await;
+        }
+        let Ending { lifecycle, why, by, .. } = ending.clone();
+        let block = Write::OpenBlock { session: (*self.channel.id).clone(), text: None };
+        self.in_order(Some(block), |_| {}).await;
+        self.store(SessionState { state: lifecycle, why: Some(why), by }, None).await
+    }
+
+    fn loose_ends(&self, open: OpenBlock, ending: &Ending) -> Vec<Event> {
+        let mut events = Vec::new();
+        for approval in &self.state.view.approvals {
+            let resolved = PermissionResolved {
+                id: approval.id.clone(),
+                tool_use_id: approval.tool_use_id.clone(),
+                decision: Decision::Withdrawn,
+                by: ending.by.clone(),
+                message: Some(ending.why.clone()),
+                rules: Vec::new(),
+            };
+            events.push(resolved.into());
+        }
+        for input in self.state.inputs.iter().filter(|input| input.sending) {
+            let state = InputStateChange::Indeterminate;
+            events.push(InputState { input_id: input.input_id.clone(), state, text: None, by: None }.into());
+        }
+        if !open.is_empty() {
+            events.push(Partial { text: open.text, thinking: open.thinking }.into());
+        }
+        if self.state.turn_open || ending.always_a_result {
+            let error = (ending.subtype != "stopped").then(|| ending.why.clone());
+            let end = TurnEnd {
+                subtype: ending.subtype.to_owned(),
+                error,
+                cost: Some(self.state.view.cost),
+                claude_session_id: self.state.view.claude_session_id.clone(),
+                by: ending.by.clone(),
+                ..TurnEnd::default()
+            };
+            events.push(end.into());
+        }
+        events
+    }
+}
+
+/// Milliseconds since 1970.
+pub(crate) fn now() -> i64 {
+    jiff::Timestamp::now().as_millisecond()
+}
+
+/// Whether a list would look different after the event in a way that must survive a restart. Words of the model are
+/// not worth it: they come many times a second, and a session that was running is folded anew.
+fn changes_the_summary(event: &Event) -> bool {
+    !matches!(event, Event::Assistant(_) | Event::ToolResult(_) | Event::Frame(_) | Event::Partial(_))
+}

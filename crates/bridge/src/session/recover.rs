@@ -1,0 +1,97 @@
+//! What the last bridge left behind: every session is classified, and what it left open is brought to an end.
+
+use std::sync::Arc;
+
+use serde::Deserialize;
+
+use super::Retention;
+use super::channel::{Channel, OpenBlock, Stream};
+use super::recorder::{Ending, Recorder, now};
+use super::state::State;
+use crate::api::{Lifecycle, Logged, Seq, SessionId, SessionView};
+use crate::log::{Log, SessionRow, StorageError};
+
+const PAGE: usize = 1000;
+const DAY: i64 = 24 * 60 * 60 * 1000;
+
+/// Every session of the log, none of them running.
+pub(crate) async fn sessions(log: &Log, retention: Retention) -> Result<Vec<Channel>, StorageError> {
+    let mut channels = Vec::new();
+    for row in log.sessions().await? {
+        let view = match read_summary(&row) {
+            Some(view) if view.state != Lifecycle::Running => view,
+            // It had a CLI when the last bridge went away, or its summary is not to be trusted.
+            _ => interrupted(log, &row).await?,
+        };
+        if view.updated_at < now() - i64::from(retention.days) * DAY {
+            let session = row.session.clone();
+            log.blocking(move |store| store.forget(&session)).await?;
+            continue;
+        }
+        let oldest = Seq(view.seq.0.saturating_sub(retention.events_per_session) + 1);
+        if oldest > row.first {
+            let session = row.session.clone();
+            log.blocking(move |store| store.forget_before(&session, oldest)).await?;
+        }
+        channels.push(Channel::new(State::of(view), row.first.max(oldest)));
+    }
+    Ok(channels)
+}
+
+/// The whole state of a session, folded from its log.
+pub(crate) async fn replay(log: &Log, session: &SessionId) -> Result<State, StorageError> {
+    let mut state = State::new(session.clone());
+    loop {
+        let page = log.read_after(session, state.view.seq, PAGE).await?;
+        let Some(last) = page.last() else { return Ok(state) };
+        let last = last.seq;
+        for event in &page {
+            match Logged::decode(&event.text) {
+                Ok(logged) => state.apply_logged(&logged),
+                // An event of a newer bridge: it keeps its place, but adds nothing that this one could show.
+                Err(error) => tracing::warn!(%session, seq = %event.seq, %error, "an event cannot be read"),
+            }
+        }
+        state.view.seq = last;
+    }
+}
+
+async fn interrupted(log: &Log, row: &SessionRow) -> Result<SessionView, StorageError> {
+    let state = replay(log, &row.session).await?;
+    if state.view.state != Lifecycle::Running {
+        return Ok(state.view);
+    }
+    let session = row.session.clone();
+    let block = log.blocking(move |store| store.open_block(&session)).await?;
+    let channel = Arc::new(Channel::new(state.clone(), row.first));
+    let mut recorder = Recorder { channel, log: log.clone(), state };
+    let ending = Ending {
+        lifecycle: Lifecycle::Interrupted,
+        subtype: "process_ended",
+        always_a_result: false,
+        why: "the bridge went away".to_owned(),
+        by: None,
+    };
+    recorder.end(block.map(|text| read_block(&text)).unwrap_or_default(), &ending).await?;
+    Ok(recorder.state.view)
+}
+
+fn read_summary(row: &SessionRow) -> Option<SessionView> {
+    let mut view: SessionView = serde_json::from_str(row.summary.as_deref()?).ok()?;
+    view.seq = row.last;
+    Some(view)
+}
+
+fn read_block(text: &str) -> OpenBlock {
+    #[derive(Deserialize)]
+    struct Stored {
+        text: String,
+        thinking: String,
+    }
+    let mut open = OpenBlock::default();
+    if let Ok(stored) = serde_json::from_str::<Stored>(text) {
+        open.push(Stream::Text, &stored.text);
+        open.push(Stream::Thinking, &stored.thinking);
+    }
+    open
+}

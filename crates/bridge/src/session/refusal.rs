@@ -1,0 +1,45 @@
+//! Why something that a client asked for was not done.
+
+use crate::api::{ErrorCode, ErrorReply, Reply};
+use crate::log::StorageError;
+
+/// Why something was not done, for the client that asked.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct Refusal {
+    /// The kind.
+    pub code: ErrorCode,
+    /// What to do about it.
+    pub message: String,
+}
+
+impl Refusal {
+    /// A refusal of this kind.
+    pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
+        Self { code, message: message.into() }
+    }
+
+    /// The session's CLI is gone.
+    pub(crate) fn not_running() -> Self {
+        Self::new(ErrorCode::NotRunning, "the session's CLI is not running: resume the session first")
+    }
+
+    /// The reply that says so.
+    pub fn into_reply(self) -> Reply {
+        ErrorReply { message: self.message, error_code: self.code, session_id: None, client_message_id: None }
+            .into()
+    }
+}
+
+impl From<StorageError> for Refusal {
+    fn from(error: StorageError) -> Self {
+        Self::new(ErrorCode::Storage, error.to_string())
+    }
+}
+
+impl From<pilothouse::Error> for Refusal {
+    fn from(error: pilothouse::Error) -> Self {
+        let code = if error.is_end() { ErrorCode::NotRunning } else { ErrorCode::Refused };
+        Self::new(code, error.to_string())
+    }
+}

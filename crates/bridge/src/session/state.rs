@@ -1,0 +1,245 @@
+//! What a log adds up to: a pure fold, the same for a live session, a list and a restart.
+
+use std::collections::HashMap;
+
+use serde::Deserialize;
+
+use crate::api::{
+    ApprovalId, ClientMessageId, Decision, Event, Image, InputId, InputStateChange, Lifecycle, Logged,
+    PermissionRequest, ProcessStatus, Seq, SessionId, SessionView,
+};
+
+/// How much of the last words a list shows, in characters.
+const LAST_LINE: usize = 160;
+
+/// The state of a session after the events that were applied.
+#[derive(Debug, Clone)]
+pub(crate) struct State {
+    /// What lists show, and what is stored as the session's summary.
+    pub(crate) view: SessionView,
+    /// Whether a turn runs.
+    pub(crate) turn_open: bool,
+    /// Messages that no turn has taken yet, oldest first.
+    pub(crate) inputs: Vec<Waiting>,
+    /// Approvals that are over.
+    pub(crate) resolved: HashMap<ApprovalId, Resolution>,
+    /// Commands of clients that were carried out, by the names that the clients gave them.
+    pub(crate) commands: HashMap<ClientMessageId, Command>,
+}
+
+/// A message that waits, or is on its way to the CLI.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Waiting {
+    pub(crate) input_id: InputId,
+    pub(crate) text: String,
+    pub(crate) images: Vec<Image>,
+    /// True from the moment before it is written to the CLI.
+    pub(crate) sending: bool,
+}
+
+/// How an approval ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Resolution {
+    pub(crate) decision: Decision,
+    pub(crate) by: Option<String>,
+    pub(crate) message: Option<String>,
+}
+
+/// A command that is in the log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Command {
+    pub(crate) seq: Seq,
+    pub(crate) input_id: InputId,
+}
+
+impl State {
+    /// The state before the first event.
+    pub(crate) fn new(session_id: SessionId) -> Self {
+        Self::of(SessionView {
+            session_id,
+            project_path: String::new(),
+            status: ProcessStatus::Idle,
+            state: Lifecycle::Running,
+            claude_session_id: None,
+            title: None,
+            model: None,
+            permission_mode: None,
+            last_line: None,
+            cost: 0.0,
+            created_at: 0,
+            updated_at: 0,
+            seq: Seq(0),
+            archived: false,
+            approvals: Vec::new(),
+            queue: Vec::new(),
+        })
+    }
+
+    /// What a summary says, which is all that a session without a CLI needs.
+    pub(crate) fn of(view: SessionView) -> Self {
+        Self {
+            view,
+            turn_open: false,
+            inputs: Vec::new(),
+            resolved: HashMap::new(),
+            commands: HashMap::new(),
+        }
+    }
+
+    /// Takes one more event in.
+    pub(crate) fn apply(&mut self, seq: Seq, at: i64, event: &Event) {
+        self.view.seq = seq;
+        self.view.updated_at = at;
+        if self.view.created_at == 0 {
+            self.view.created_at = at;
+        }
+        match event {
+            Event::System(system) => {
+                let view = &mut self.view;
+                if system.subtype == "init" {
+                    self.turn_open = true;
+                }
+                replace(&mut view.model, system.model.as_ref());
+                replace(&mut view.claude_session_id, system.claude_session_id.as_ref());
+                replace(&mut view.permission_mode, system.permission_mode.as_ref());
+                if let Some(path) = &system.project_path {
+                    view.project_path.clone_from(path);
+                }
+            }
+            Event::Assistant(message) => {
+                if let Some(line) = last_line(message.message.get()) {
+                    self.view.last_line = Some(line);
+                }
+            }
+            Event::Result(end) => {
+                self.turn_open = false;
+                // Whoever sees that the session was stopped finds it so, although its last event follows.
+                match end.subtype.as_str() {
+                    "stopped" | "start_failed" => self.view.state = Lifecycle::Ended,
+                    "process_ended" => self.view.state = Lifecycle::Interrupted,
+                    _ => {}
+                }
+                self.view.cost = end.cost.unwrap_or(self.view.cost);
+                replace(&mut self.view.claude_session_id, end.claude_session_id.as_ref());
+            }
+            Event::PermissionRequest(request) => self.view.approvals.push(request.clone()),
+            Event::PermissionResolved(resolved) => {
+                self.view.approvals.retain(|open| open.id != resolved.id);
+                let resolution = Resolution {
+                    decision: resolved.decision,
+                    by: resolved.by.clone(),
+                    message: resolved.message.clone(),
+                };
+                self.resolved.insert(resolved.id.clone(), resolution);
+            }
+            Event::UserInput(input) => {
+                if let Some(id) = &input.client_message_id {
+                    self.commands.insert(id.clone(), Command { seq, input_id: input.input_id.clone() });
+                }
+                let sending = input.state == InputStateChange::Sending;
+                if sending || input.state == InputStateChange::Queued {
+                    let waiting = Waiting {
+                        input_id: input.input_id.clone(),
+                        text: input.text.clone(),
+                        images: input.images.clone(),
+                        sending,
+                    };
+                    self.inputs.push(waiting);
+                }
+                self.turn_open |= sending;
+                self.view.last_line = shortened(&input.text).or(self.view.last_line.take());
+            }
+            Event::InputState(change) => {
+                self.input_changed(&change.input_id, change.state, change.text.as_ref())
+            }
+            Event::SessionState(change) => {
+                self.view.state = change.state;
+                if change.state != Lifecycle::Running {
+                    self.turn_open = false;
+                }
+            }
+            Event::ModeChanged(change) => self.view.permission_mode = Some(change.mode.clone()),
+            Event::ModelChanged(change) => self.view.model.clone_from(&change.model),
+            Event::SessionRenamed(change) => self.view.title = Some(change.title.clone()),
+            Event::SessionArchived(change) => self.view.archived = change.archived,
+            Event::ToolResult(_) | Event::InterruptRequested(_) | Event::Partial(_) | Event::Frame(_) => {}
+        }
+        self.view.queue =
+            self.inputs.iter().filter(|input| !input.sending).map(|input| input.input_id.clone()).collect();
+        self.view.status = self.status();
+    }
+
+    /// The same, for an event that was read from a log.
+    pub(crate) fn apply_logged(&mut self, logged: &Logged) {
+        self.apply(logged.seq, logged.at, &logged.event);
+    }
+
+    fn input_changed(&mut self, id: &InputId, change: InputStateChange, text: Option<&String>) {
+        let Some(at) = self.inputs.iter().position(|input| input.input_id == *id) else { return };
+        match change {
+            InputStateChange::Queued => {}
+            InputStateChange::Edited => {
+                if let (Some(input), Some(text)) = (self.inputs.get_mut(at), text) {
+                    input.text.clone_from(text);
+                }
+            }
+            InputStateChange::Sending => {
+                self.turn_open = true;
+                if let Some(input) = self.inputs.get_mut(at) {
+                    input.sending = true;
+                }
+            }
+            InputStateChange::Delivered | InputStateChange::Cancelled | InputStateChange::Indeterminate => {
+                self.inputs.remove(at);
+            }
+        }
+    }
+
+    fn status(&self) -> ProcessStatus {
+        if !self.view.approvals.is_empty() {
+            ProcessStatus::WaitingApproval
+        } else if self.turn_open {
+            ProcessStatus::Running
+        } else {
+            ProcessStatus::Idle
+        }
+    }
+
+    /// An open approval, by its own name or by that of its tool call; of several, the oldest.
+    pub(crate) fn approval(&self, id: &ApprovalId) -> Option<&PermissionRequest> {
+        let open = &self.view.approvals;
+        open.iter().find(|open| open.id == *id).or_else(|| open.iter().find(|open| open.tool_use_id == id.0))
+    }
+}
+
+fn replace(place: &mut Option<String>, value: Option<&String>) {
+    if let Some(value) = value {
+        *place = Some(value.clone());
+    }
+}
+
+/// The first line of the last text of a message of the model.
+fn last_line(message: &str) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Message {
+        #[serde(default)]
+        content: Vec<Block>,
+    }
+    #[derive(Deserialize)]
+    struct Block {
+        #[serde(default)]
+        text: Option<String>,
+    }
+    let message: Message = serde_json::from_str(message).ok()?;
+    let text = message.content.into_iter().rev().find_map(|block| block.text)?;
+    shortened(&text)
+}
+
+fn shortened(text: &str) -> Option<String> {
+    let line = text.lines().map(str::trim).rfind(|line| !line.is_empty())?;
+    Some(line.chars().take(LAST_LINE).collect())
+}
+
+#[cfg(test)]
+#[path = "state_tests.rs"]
+mod tests;

@@ -1,0 +1,112 @@
+use super::*;
+use crate::api::{Delivery, PermissionResolved};
+use crate::api::{InputState, Partial, SessionState, SystemEvent, TurnEnd, UserInput};
+
+fn input(id: &str, state: InputStateChange) -> Event {
+    UserInput {
+        input_id: id.into(),
+        text: "hello\n\nworld\n".to_owned(),
+        images: Vec::new(),
+        delivery: Delivery::Queue,
+        state,
+        client_message_id: Some(id.into()),
+        by: "phone".to_owned(),
+    }
+    .into()
+}
+
+fn change(id: &str, state: InputStateChange) -> Event {
+    InputState { input_id: id.into(), state, text: Some("edited".to_owned()), by: None }.into()
+}
+
+fn result() -> Event {
+    TurnEnd { subtype: "success".to_owned(), cost: Some(0.5), ..TurnEnd::default() }.into()
+}
+
+fn request(id: &str) -> Event {
+    PermissionRequest {
+        tool_use_id: format!("tool-{id}"),
+        tool_name: "Bash".to_owned(),
+        input: crate::api::Json::of(&()),
+        id: id.into(),
+        suggestions: Vec::new(),
+        reason: None,
+        questions: Vec::new(),
+    }
+    .into()
+}
+
+fn resolved(id: &str) -> Event {
+    let decision = Decision::Allowed;
+    let tool_use_id = format!("tool-{id}");
+    PermissionResolved { id: id.into(), tool_use_id, decision, by: None, message: None, rules: Vec::new() }
+        .into()
+}
+
+fn folded(events: &[Event]) -> State {
+    let mut state = State::new("s".into());
+    for (seq, event) in (1..).zip(events) {
+        state.apply(Seq(seq), 1000, event);
+    }
+    state
+}
+
+/// Events, and what they add up to: status, messages that wait, messages on their way.
+#[test]
+fn a_log_adds_up_to_a_status_and_a_queue() {
+    use InputStateChange::{Cancelled, Delivered, Edited, Indeterminate, Queued, Sending};
+    use ProcessStatus::{Idle, Running, WaitingApproval};
+    let init: Event = SystemEvent { subtype: "init".to_owned(), ..SystemEvent::default() }.into();
+    let ended: Event = SessionState { state: Lifecycle::Ended, why: None, by: None }.into();
+    let rows: Vec<(Vec<Event>, ProcessStatus, usize, usize)> = vec![
+        (vec![], Idle, 0, 0),
+        (vec![input("a", Queued)], Idle, 1, 0),
+        (vec![input("a", Sending)], Running, 0, 1),
+        (vec![input("a", Sending), change("a", Delivered)], Running, 0, 0),
+        (vec![input("a", Sending), change("a", Delivered), result()], Idle, 0, 0),
+        (vec![input("a", Sending), result(), init.clone()], Running, 0, 1),
+        (vec![input("a", Queued), change("a", Edited)], Idle, 1, 0),
+        (vec![input("a", Queued), change("a", Cancelled)], Idle, 0, 0),
+        (vec![input("a", Queued), change("a", Sending)], Running, 0, 1),
+        (vec![input("a", Sending), change("a", Indeterminate), ended.clone()], Idle, 0, 0),
+        (vec![init.clone(), request("x"), request("y")], WaitingApproval, 0, 0),
+        (vec![init.clone(), request("x"), request("y"), resolved("x")], WaitingApproval, 0, 0),
+        (vec![init.clone(), request("x"), resolved("x")], Running, 0, 0),
+        (vec![init, ended], Idle, 0, 0),
+        (vec![change("nobody", Sending), Partial::default().into()], Idle, 0, 0),
+    ];
+    for (number, (events, status, waiting, sending)) in rows.into_iter().enumerate() {
+        let state = folded(&events);
+        let on_the_way = state.inputs.iter().filter(|input| input.sending).count();
+        assert_eq!(
+            (state.view.status, state.view.queue.len(), on_the_way),
+            (status, waiting, sending),
+            "row {number}"
+        );
+    }
+}
+
+#[test]
+fn an_approval_is_found_by_either_name_and_remembered_when_it_is_over() {
+    let state = folded(&[request("x"), request("y"), resolved("x")]);
+    assert!(state.approval(&"y".into()).is_some());
+    assert!(state.approval(&"tool-y".into()).is_some());
+    assert!(state.approval(&"x".into()).is_none());
+    assert_eq!(state.resolved[&"x".into()].decision, Decision::Allowed);
+}
+
+#[test]
+fn a_list_shows_cost_last_words_and_commands_that_ran() {
+    let said = crate::api::Assistant {
+        message: crate::api::Json::of(
+            &serde_json::json!({"content": [{"type": "text", "text": "first\nlast  \n"}, {"type": "tool_use"}]}),
+        ),
+        parent_tool_use_id: None,
+    };
+    let state = folded(&[input("a", InputStateChange::Queued), said.into(), result()]);
+    assert_eq!(state.view.cost, 0.5);
+    assert_eq!(state.view.last_line.as_deref(), Some("last"));
+    assert_eq!(state.view.created_at, 1000);
+    assert_eq!(state.commands[&"a".into()].seq, Seq(1));
+    assert_eq!(folded(&[input("a", InputStateChange::Queued)]).view.last_line.as_deref(), Some("world"));
+}

@@ -1,0 +1,99 @@
+//! The directory that a bridge keeps everything in. One bridge at a time.
+
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{FlockOperation, flock};
+use thiserror::Error;
+
+use crate::auth::{DeviceError, Devices};
+use crate::log::{SqliteStore, StorageError};
+
+/// Why the directory cannot be used.
+#[derive(Debug, Error)]
+pub enum StateDirError {
+    /// Another bridge uses it.
+    #[error("another bridge uses {0}: stop it, or choose another state directory")]
+    InUse(PathBuf),
+    /// It cannot be made or written.
+    #[error("the state directory {path} cannot be used: {error}")]
+    Io {
+        /// The directory.
+        path: PathBuf,
+        /// What is wrong with it.
+        error: io::Error,
+    },
+}
+
+/// The directory that a bridge keeps everything in, locked until this is dropped.
+#[derive(Debug)]
+pub struct StateDir {
+    path: PathBuf,
+    id: String,
+    _lock: File,
+}
+
+impl StateDir {
+    /// Makes the directory if needed, for its user alone, and locks it.
+    ///
+    /// # Errors
+    /// When another bridge has it, or it cannot be made.
+    pub fn open(path: impl Into<PathBuf>) -> Result<Self, StateDirError> {
+        let path = path.into();
+        let failed = |error: io::Error| StateDirError::Io { path: path.clone(), error };
+        DirBuilder::new().recursive(true).mode(0o700).create(&path).map_err(failed)?;
+        let lock = OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .mode(0o600)
+            .open(path.join("lock"))
+            .map_err(failed)?;
+        match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => {}
+            Err(rustix::io::Errno::WOULDBLOCK) => return Err(StateDirError::InUse(path)),
+            Err(error) => return Err(failed(error.into())),
+        }
+        let id = read_id(&path.join("id")).map_err(failed)?;
+        Ok(Self { path, id, _lock: lock })
+    }
+
+    /// Tells bridges on one machine apart: cookies do not know ports.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// The file that has the credential of the user at this machine.
+    pub fn token_file(&self) -> PathBuf {
+        self.path.join("token")
+    }
+
+    /// The devices.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    pub fn devices(&self) -> Result<Devices, DeviceError> {
+        Devices::open(self.path.join("devices.json"))
+    }
+
+    /// The log.
+    ///
+    /// # Errors
+    /// When it cannot be opened.
+    pub fn log(&self) -> Result<SqliteStore, StorageError> {
+        SqliteStore::open(&self.path.join("log.db"))
+    }
+}
+
+fn read_id(path: &Path) -> io::Result<String> {
+    match std::fs::read_to_string(path) {
+        Ok(id) if id.len() == 8 && id.bytes().all(|byte| byte.is_ascii_hexdigit()) => Ok(id),
+        _ => {
+            let id: String = crate::auth::random::<4>()?.iter().map(|byte| format!("{byte:02x}")).collect();
+            std::fs::write(path, &id)?;
+            Ok(id)
+        }
+    }
+}

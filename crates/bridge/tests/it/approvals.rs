@@ -1,0 +1,145 @@
+//! Approvals, questions and plans: decided once, whoever decides, and everybody is told.
+
+use serde_json::{Value, json};
+
+use crate::harness::Place;
+
+#[tokio::test]
+async fn the_first_answer_wins_and_both_clients_see_one_end() {
+    let place = Place::new("permission");
+    let hub = place.hub().await;
+    let (mut laptop, session) = place.started(&hub).await;
+    let mut phone = place.modern(&hub, "phone").await;
+    phone.say(json!({"type": "subscribe", "sessionId": session, "since": 0})).await;
+    assert_eq!(phone.until("subscribed").await["continuity"], "ok");
+    for round in 0..5 {
+        laptop.say(json!({"type": "input", "text": "go", "sessionId": session})).await;
+        let asked = laptop.until("permission_request").await;
+        phone.until("permission_request").await;
+        let (yes, no) =
+            (json!({"type": "approve", "id": asked["id"]}), json!({"type": "reject", "id": asked["id"]}));
+        tokio::join!(laptop.say(yes), phone.say(no));
+        let [first, result] = laptop.until_all(["approval_reply", "result"]).await;
+        let [second, seen] = phone.until_all(["approval_reply", "result"]).await;
+        assert_eq!(result, seen);
+        let replies = [first, second];
+        let mut statuses = replies.clone().map(|reply| reply["status"].as_str().unwrap().to_owned());
+        statuses.sort();
+        assert_eq!(statuses, ["accepted", "already_resolved"], "round {round}");
+        assert_eq!(replies[0]["decision"], replies[1]["decision"]);
+        assert_eq!(replies[0]["by"], replies[1]["by"]);
+        let behavior = if replies[0]["decision"] == "allowed" { "allow" } else { "deny" };
+        let seen: Value = serde_json::from_str(result["result"].as_str().unwrap()).unwrap();
+        assert_eq!(seen["response"]["behavior"], behavior, "what the CLI was told");
+    }
+    for peer in [&laptop, &phone] {
+        assert_eq!(peer.count("permission_request"), 5);
+        assert_eq!(peer.count("permission_resolved"), 5);
+    }
+    hub.shut_down("the test").await;
+    place.no_process_is_left().await;
+}
+
+/// What a client says, and what the CLI is told.
+#[tokio::test]
+async fn each_decision_is_what_the_cli_gets() {
+    let rule = |destination: &str| {
+        json!([{"type": "addRules", "rules": [{"toolName": "Bash", "ruleContent": "touch *"}], "behavior": "allow",
+            "destination": destination}])
+    };
+    let input = json!({"command": "touch x"});
+    let rows = [
+        (
+            "permission",
+            json!({"type": "approve"}),
+            json!({"behavior": "allow", "updatedInput": input}),
+            json!(null),
+        ),
+        (
+            "permission",
+            json!({"type": "approve_always"}),
+            json!({"behavior": "allow", "updatedInput": input, "updatedPermissions": rule("session"),
+                "decisionClassification": "user_temporary"}),
+            json!(["allow Bash(touch *) in session"]),
+        ),
+        (
+            "permission",
+            json!({"type": "approve_always", "suggestions": [0]}),
+            json!({"behavior": "allow", "updatedInput": input, "updatedPermissions": rule("localSettings"),
+                "decisionClassification": "user_permanent"}),
+            json!(["allow Bash(touch *) in localSettings"]),
+        ),
+        (
+            "permission",
+            json!({"type": "reject", "message": "use ls", "stop": true}),
+            json!({"behavior": "deny", "message": "use ls", "interrupt": true}),
+            json!(null),
+        ),
+    ];
+    for (fault, mut decision, told, rules) in rows {
+        let place = Place::new(fault);
+        let hub = place.hub().await;
+        let (mut peer, session) = place.started(&hub).await;
+        peer.say(json!({"type": "input", "text": "go", "sessionId": session})).await;
+        decision["id"] = peer.until("permission_request").await["id"].clone();
+        peer.say(decision.clone()).await;
+        let resolved = peer.until("permission_resolved").await;
+        assert_eq!((&resolved["rules"], &resolved["by"]), (&rules, &json!("laptop")), "{decision}");
+        let seen: Value =
+            serde_json::from_str(peer.until("result").await["result"].as_str().unwrap()).unwrap();
+        assert_eq!(seen["response"], told, "{decision}");
+        hub.shut_down("the test").await;
+    }
+}
+
+#[tokio::test]
+async fn questions_are_answered_with_labels_or_words() {
+    let place = Place::new("question");
+    let hub = place.hub().await;
+    let (mut peer, session) = place.started(&hub).await;
+    peer.say(json!({"type": "input", "text": "go", "sessionId": session})).await;
+    let asked = peer.until("permission_request").await;
+    assert_eq!(asked["questions"][1]["multiSelect"], true);
+    peer.say(json!({"type": "answer", "toolUseId": "toolu_1", "result": "A"})).await;
+    assert_eq!(peer.until("error").await["errorCode"], "refused", "three questions need three answers");
+    let answers = json!({"Which?": "A", "Which ones?": ["A", "B"], "Why?": "because"});
+    let result = json!({"questions": [], "answers": answers}).to_string();
+    peer.say(json!({"type": "answer", "toolUseId": "toolu_1", "result": result})).await;
+    let seen: Value = serde_json::from_str(peer.until("result").await["result"].as_str().unwrap()).unwrap();
+    let expected = json!({"Which?": "A", "Which ones?": "A, B", "Why?": "because"});
+    assert_eq!(seen["response"]["updatedInput"]["answers"], expected);
+    hub.shut_down("the test").await;
+}
+
+#[tokio::test]
+async fn what_the_cli_takes_back_is_gone_for_everybody() {
+    let place = Place::new("cancel");
+    let hub = place.hub().await;
+    let (mut peer, session) = place.started(&hub).await;
+    peer.say(json!({"type": "input", "text": "go", "sessionId": session})).await;
+    let asked = peer.until("permission_request").await;
+    assert_eq!(peer.until("permission_resolved").await["decision"], "withdrawn");
+    assert_eq!(peer.until("result").await["result"], "0 late answers");
+    peer.say(json!({"type": "approve", "id": asked["id"]})).await;
+    let reply = peer.until("approval_reply").await;
+    assert_eq!((&reply["status"], &reply["why"]), (&json!("gone"), &json!("the CLI took it back")));
+    hub.shut_down("the test").await;
+}
+
+#[tokio::test]
+async fn an_open_approval_ends_with_its_session() {
+    let place = Place::new("permission");
+    let hub = place.hub().await;
+    let (mut peer, session) = place.started(&hub).await;
+    peer.say(json!({"type": "input", "text": "go", "sessionId": session})).await;
+    let asked = peer.until("permission_request").await;
+    peer.say(json!({"type": "stop_session", "sessionId": session})).await;
+    assert_eq!(peer.until("permission_resolved").await["decision"], "withdrawn");
+    assert_eq!(peer.until("result").await["subtype"], "stopped");
+    assert_eq!(peer.until("status").await["status"], "idle");
+    assert_eq!(peer.until("session_state").await["state"], "ended");
+    peer.say(json!({"type": "approve", "id": asked["id"], "sessionId": session})).await;
+    assert_eq!(peer.until("approval_reply").await["status"], "gone");
+    assert_eq!(peer.count("permission_resolved"), 1);
+    place.no_process_is_left().await;
+}

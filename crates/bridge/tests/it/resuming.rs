@@ -1,0 +1,172 @@
+//! Coming back: clients after a lost connection, sessions after a lost bridge.
+
+use serde_json::{Value, json};
+
+use crate::harness::{Peer, Place};
+
+async fn turn(peer: &mut Peer, text: &str) {
+    peer.say(json!({"type": "input", "text": text})).await;
+    let asked = peer.until("permission_request").await;
+    peer.say(json!({"type": "approve", "id": asked["id"]})).await;
+    peer.until("result").await;
+}
+
+#[tokio::test]
+async fn a_client_that_comes_back_gets_what_it_missed_and_nothing_twice() {
+    let place = Place::new("tour");
+    let hub = place.hub().await;
+    let (mut laptop, session) = place.started(&hub).await;
+    turn(&mut laptop, "one").await;
+    laptop.until_some("idle", |message| message["status"] == "idle").await;
+    laptop.say(json!({"type": "list_sessions"})).await;
+    let newest = laptop.until("session_list").await["sessions"][0]["seq"].as_u64().unwrap();
+
+    for since in 0..=newest {
+        let mut phone = place.modern(&hub, "phone").await;
+        phone.say(json!({"type": "subscribe", "sessionId": session, "since": since})).await;
+        let subscribed = phone.until("subscribed").await;
+        assert_eq!((&subscribed["continuity"], &subscribed["since"]), (&json!("ok"), &json!(since)));
+        let positions: Vec<u64> = phone.events(&session).into_iter().map(|(seq, _)| seq).collect();
+        assert_eq!(positions, (since + 1..=newest).collect::<Vec<_>>());
+    }
+    let mut lost = place.modern(&hub, "lost").await;
+    lost.say(json!({"type": "subscribe", "sessionId": session, "since": newest + 7})).await;
+    let subscribed = lost.until("subscribed").await;
+    assert_eq!((&subscribed["continuity"], &subscribed["since"]), (&json!("gap"), &json!(0)));
+
+    // One that joins in mid-turn ends with the same events as one that was there all along.
+    laptop.say(json!({"type": "input", "text": "two words"})).await;
+    let asked = laptop.until("permission_request").await;
+    let mut late = place.modern(&hub, "late").await;
+    late.say(json!({"type": "subscribe", "sessionId": session, "since": 0})).await;
+    assert_eq!(late.until("subscribed").await["approvals"][0]["id"], asked["id"]);
+    assert_eq!(
+        laptop.until("presence").await["devices"].as_array().unwrap().len(),
+        3,
+        "the others have left"
+    );
+    late.say(json!({"type": "approve", "id": asked["id"]})).await;
+    late.until_some("the end", |message| message["result"] == "You said: two words. Approval: allow.").await;
+    laptop.until("result").await;
+    let all: Vec<u64> = late.events(&session).into_iter().map(|(seq, _)| seq).collect();
+    assert_eq!(all, (1..=all.len() as u64).collect::<Vec<_>>());
+    let mut both = laptop.events(&session);
+    both.sort();
+    assert_eq!(both, late.events(&session)[1..], "the first is the reply to `start`");
+
+    lost.say(json!({"type": "get_history", "sessionId": session, "limit": 3})).await;
+    let page = lost.until("history").await;
+    assert_eq!((page["messages"].as_array().unwrap().len(), &page["hasMore"]), (3, &json!(true)));
+    lost.say(json!({"type": "get_history", "sessionId": session, "limit": 3, "before": page["firstSeq"]}))
+        .await;
+    let older = lost.until("history").await;
+    assert_eq!(older["lastSeq"].as_u64().unwrap() + 1, page["firstSeq"].as_u64().unwrap());
+    hub.shut_down("the test").await;
+}
+
+#[tokio::test]
+async fn a_bridge_that_dies_leaves_everything_at_one_end() {
+    let place = Place::new("permission");
+    let hub = place.hub().await;
+    let (mut peer, session) = place.started(&hub).await;
+    peer.say(json!({"type": "input", "text": "running", "sessionId": session})).await;
+    peer.until("permission_request").await;
+    peer.say(json!({"type": "input", "text": "queued"})).await;
+    peer.until_some("the queued message", |message| message["state"] == "queued").await;
+
+    // The log as a bridge leaves it that is killed now.
+    let copy = place.sandbox.home().join("copy.db");
+    for end in ["", "-wal"] {
+        let from = format!("{}{end}", place.database().display());
+        std::fs::copy(from, format!("{}{end}", copy.display())).unwrap();
+    }
+    hub.shut_down("the test").await;
+
+    let again = place.hub_on(&copy).await;
+    let mut phone = place.modern(&again, "phone").await;
+    phone.say(json!({"type": "list_sessions"})).await;
+    assert_eq!(phone.until("session_list").await["sessions"], json!([]), "none has a CLI");
+    phone.say(json!({"type": "list_sessions", "includeEnded": true})).await;
+    let view = phone.until("session_list").await["sessions"][0].clone();
+    assert_eq!((&view["state"], &view["status"]), (&json!("interrupted"), &json!("idle")));
+    assert_eq!(
+        (view["approvals"].as_array().unwrap().len(), view["queue"].as_array().unwrap().len()),
+        (0, 1)
+    );
+    phone.say(json!({"type": "subscribe", "sessionId": session, "since": 0})).await;
+    let resolved = phone.until("permission_resolved").await;
+    assert_eq!(
+        (&resolved["decision"], &resolved["message"]),
+        (&json!("withdrawn"), &json!("the bridge went away"))
+    );
+    assert_eq!(phone.until("result").await["subtype"], "process_ended");
+    assert_eq!(phone.until("session_state").await["state"], "interrupted");
+
+    // Opening once more changes nothing.
+    let seq = view["seq"].clone();
+    drop((phone, again));
+    let again = place.hub_on(&copy).await;
+    assert_eq!(json!(again.list(true)[0].seq), seq);
+
+    // Resumed, the message that was never sent is sent.
+    let mut phone = place.modern(&again, "phone").await;
+    phone.say(json!({"type": "resume_session", "sessionId": session, "projectPath": place.project()})).await;
+    assert_eq!(phone.until("system").await["sessionId"], session);
+    phone.until("permission_request").await;
+    let sent: Vec<&Value> = phone.got.iter().filter(|message| message["state"] == "sending").collect();
+    assert_eq!(sent.len(), 1);
+    again.shut_down("the test").await;
+    place.no_process_is_left().await;
+}
+
+#[tokio::test]
+async fn a_claude_session_has_one_user_at_a_time() {
+    let place = Place::new("tour");
+    let hub = place.hub().await;
+    let (mut laptop, session) = place.started(&hub).await;
+    turn(&mut laptop, "one").await;
+    let claude_id = hub.list(false)[0].claude_session_id.clone().unwrap();
+    let resume = |lease: &str| json!({"type": "resume_session", "sessionId": claude_id, "projectPath": place.project(), "lease": lease});
+    let mut phone = place.modern(&hub, "phone").await;
+
+    phone.say(resume("refuse")).await;
+    assert_eq!(phone.until("error").await["errorCode"], "leased");
+    phone.say(resume("attach")).await;
+    let attached = phone.until("system").await;
+    assert_eq!(
+        (attached["sessionId"].as_str(), &attached["attached"]),
+        (Some(session.as_str()), &json!(true))
+    );
+    phone.say(resume("fork")).await;
+    let forked = phone.until("system").await["sessionId"].clone();
+    assert_ne!(forked, session);
+    assert_eq!(hub.list(false).len(), 2);
+    phone.say(resume("take_over")).await;
+    let taken = phone.until("system").await;
+    assert_eq!(taken["sessionId"].as_str(), Some(session.as_str()), "its log goes on");
+    assert_eq!(laptop.until_some("the end", |message| message["subtype"] == "stopped").await["by"], "phone");
+    laptop
+        .until_some("running again", |message| {
+            message["type"] == "session_state" && message["state"] == "running"
+        })
+        .await;
+    hub.shut_down("the test").await;
+    place.no_process_is_left().await;
+}
+
+#[tokio::test]
+async fn a_client_that_reads_nothing_holds_nobody_up_and_misses_no_event() {
+    let place = Place::new("long_session");
+    let hub = place.hub().await;
+    let (mut laptop, session) = place.started(&hub).await;
+    let mut slow = place.modern(&hub, "slow").await;
+    slow.say(json!({"type": "subscribe", "sessionId": session, "since": 0})).await;
+    // Twelve megabytes, twelve times what an outbox holds.
+    laptop.say(json!({"type": "input", "text": "go", "sessionId": session})).await;
+    laptop.until("result").await;
+    slow.until("result").await;
+    let positions: Vec<u64> = slow.events(&session).into_iter().map(|(seq, _)| seq).collect();
+    assert_eq!(positions, (1..=positions.len() as u64).collect::<Vec<_>>());
+    assert_eq!(slow.count("assistant"), 24);
+    hub.shut_down("the test").await;
+}
