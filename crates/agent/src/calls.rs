@@ -28,6 +28,8 @@ pub(crate) struct Performed {
     pub(crate) meta: Option<ToolResultMeta>,
     /// Synthetic messages that follow.
     pub(crate) follow_ups: Vec<Vec<ContentBlock>>,
+    /// Frames for the host that follow.
+    pub(crate) after: Vec<AgentFrame>,
     /// Texts of hooks for the model.
     pub(crate) contexts: Vec<String>,
     pub(crate) end: CallEnd,
@@ -105,7 +107,16 @@ fn finish(call: ToolCall, ran: Ran, decision: Option<PermissionDecisionMeta>) ->
                 ..ToolResultBlock::default()
             };
             let end = CallEnd::Result;
-            Performed { call, result, structured, meta, follow_ups: Vec::new(), contexts: Vec::new(), end }
+            Performed {
+                call,
+                result,
+                structured,
+                meta,
+                follow_ups: Vec::new(),
+                after: Vec::new(),
+                contexts: Vec::new(),
+                end,
+            }
         }
         Outcome::Failed { message, misuse: true } => {
             let text = format!("<tool_use_error>{message}</tool_use_error>");
@@ -118,6 +129,7 @@ fn finish(call: ToolCall, ran: Ran, decision: Option<PermissionDecisionMeta>) ->
         Outcome::Stopped { .. } => Performed::interrupted(call, true),
     };
     performed.follow_ups = ran.follow_ups;
+    performed.after = ran.after;
     performed
 }
 
@@ -167,7 +179,16 @@ impl Performed {
         let result = crate::voice::failed_result(&call.id, text);
         let structured = structured.unwrap_or_else(|| format!("Error: {text}").into());
         let end = CallEnd::Result;
-        Self { call, result, structured, meta, follow_ups: Vec::new(), contexts: Vec::new(), end }
+        Self {
+            call,
+            result,
+            structured,
+            meta,
+            follow_ups: Vec::new(),
+            after: Vec::new(),
+            contexts: Vec::new(),
+            end,
+        }
     }
 
     /// The user stopped it: before it ran, or while it did.

@@ -15,6 +15,8 @@
 
 mod agent;
 mod calls;
+mod command_turn;
+mod commands;
 mod compact;
 mod control;
 mod driver;
@@ -39,6 +41,7 @@ mod session;
 mod stamp;
 mod stop;
 mod structured;
+mod subagents;
 mod talk;
 mod tasks;
 #[cfg(test)]

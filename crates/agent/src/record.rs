@@ -30,6 +30,17 @@ impl Recorder {
         Self { shared: Arc::new(Mutex::new(recording)) }
     }
 
+    /// Writes the transcript of a subagent, beside this one.
+    pub(crate) fn subagent(&self, agent: &str, meta: &Map<String, Value>) -> Self {
+        self.with(|transcript| match transcript.subagent(agent, meta) {
+            Ok(own) => Self::new(own),
+            Err(error) => {
+                tracing::error!(%error, "a subagent works without a transcript");
+                Self::new(Transcript::unwritten(transcript.session(), transcript.stamp_mut().clone()))
+            }
+        })
+    }
+
     /// Looks at or changes the transcript.
     pub fn with<T>(&self, look: impl FnOnce(&mut Transcript) -> T) -> T {
         look(&mut self.lock().transcript)

@@ -34,6 +34,7 @@ use crate::record::Recorder;
 use crate::resume;
 use crate::rewind::Copies;
 use crate::stamp::Stamp;
+use crate::subagents::RunningAgents;
 use crate::tasks::TaskNote;
 use crate::tool::AgentTool;
 use crate::toolbox::Toolbox;
@@ -57,6 +58,7 @@ pub struct Session {
     history: History,
     rules: Mutex<Engine>,
     queue: Mutex<Queue>,
+    running_agents: RunningAgents,
     catalog: Mutex<Option<Arc<Catalog>>>,
     tasks: Mutex<Vec<TaskNote>>,
     /// Prompts that the session gives itself; the driver takes the other end.
@@ -75,6 +77,8 @@ struct State {
     initialized: bool,
     /// The model as it was asked for; none is the default.
     model: Option<String>,
+    /// The model that a command wants for the running turn.
+    turn_model: Option<String>,
     max_thinking_tokens: Option<u64>,
     /// The id of the prompt that is being worked on, for hooks and transcripts.
     prompt_id: Uuid,
@@ -150,6 +154,7 @@ impl Session {
             initialize: Arc::default(),
             initialized: false,
             model: launch.model.clone(),
+            turn_model: None,
             max_thinking_tokens: launch.max_thinking_tokens,
             prompt_id: stamp.uuid(),
             denials: Vec::new(),
@@ -180,6 +185,7 @@ impl Session {
             history: History::default(),
             rules: Mutex::new(engine),
             queue: Mutex::default(),
+            running_agents: RunningAgents::default(),
             catalog: Mutex::default(),
             tasks: Mutex::default(),
             own_prompts,
@@ -253,6 +259,11 @@ impl Session {
         self.copies.as_ref()
     }
 
+    /// The subagents that run in the background.
+    pub(crate) fn running_agents(&self) -> &RunningAgents {
+        &self.running_agents
+    }
+
     /// The main conversation.
     pub fn history(&self) -> &History {
         &self.history
@@ -292,8 +303,9 @@ impl Session {
     /// What is known of the model in force.
     pub fn model_info(&self) -> ModelInfo {
         let settings = self.settings();
-        let wanted =
-            self.wanted_model().or_else(|| self.launch.env.get("ANTHROPIC_MODEL").map(str::to_owned));
+        let for_turn = self.state().turn_model.clone();
+        let wanted = for_turn.or_else(|| self.wanted_model());
+        let wanted = wanted.or_else(|| self.launch.env.get("ANTHROPIC_MODEL").map(str::to_owned));
         let wanted = wanted.or_else(|| settings.model().map(|model| model.value));
         let name = wanted.as_deref().unwrap_or("default");
         ModelInfo::with_aliases(name, |variable| self.launch.env.get(variable).map(str::to_owned))
@@ -452,6 +464,7 @@ impl Session {
         let mut state = self.state();
         state.prompt_id = self.stamp.uuid();
         state.denials.clear();
+        state.turn_model = None;
         state.first_request = None;
         state.injected.clear();
         state.subagents = no_subagents();
@@ -608,6 +621,11 @@ impl Session {
         self.state().model.clone()
     }
 
+    /// Uses another model for the rest of the turn.
+    pub(crate) fn set_turn_model(&self, model: Option<String>) {
+        self.state().turn_model = model.filter(|model| model != "inherit");
+    }
+
     /// Asks for another model from the next call on.
     pub fn want_model(&self, model: Option<String>) {
         self.state().model = model;
@@ -694,7 +712,9 @@ fn absolute(cwd: &Path, dir: &str) -> String {
 /// The tools that need the session.
 fn session_tools(plan: &Arc<Plan>) -> Vec<Arc<dyn AgentTool>> {
     vec![
+        Arc::new(crate::subagents::Agent),
         Arc::new(AskUserQuestion),
+        Arc::new(crate::commands::Skill),
         Arc::new(EnterPlanMode(plan.clone())),
         Arc::new(ExitPlanMode(plan.clone())),
     ]

@@ -21,6 +21,11 @@ impl StopSignal {
         &self.token
     }
 
+    /// A signal for work that nobody but this token stops.
+    pub(crate) fn of(token: CancellationToken) -> Self {
+        Self { token, ..Self::default() }
+    }
+
     /// A signal that this one's firing fires as well.
     pub(crate) fn child(&self) -> Self {
         Self { token: self.token.child_token(), told: self.told.clone(), why: self.why.clone() }

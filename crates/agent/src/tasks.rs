@@ -56,21 +56,27 @@ impl Session {
 
     /// Tells the host that a task began, in the background or not.
     pub fn tell_task_started(&self, note: &TaskNote, is_backgrounded: bool) {
-        let frame = TaskStarted {
+        let frame = self.started(note, is_backgrounded);
+        self.output().emit(AgentFrame::System(System::TaskStarted(Box::new(frame))));
+    }
+
+    fn started(&self, note: &TaskNote, is_backgrounded: bool) -> TaskStarted {
+        TaskStarted {
             task_id: note.id.clone(),
             run_id: note.run_id.clone().into(),
             tool_use_id: note.tool_use_id.clone().into(),
             description: note.description.clone(),
             subagent_type: note.subagent_type.clone().into(),
-            is_backgrounded: is_backgrounded.then_some(true).into(),
+            is_backgrounded: (is_backgrounded || note.subagent_type.is_some())
+                .then_some(is_backgrounded)
+                .into(),
             spawn_depth: note.subagent_type.is_some().then_some(1).into(),
             task_type: note.kind.to_owned().into(),
             prompt: note.prompt.clone().into(),
             uuid: self.stamp().uuid(),
             session_id: self.id(),
             ..TaskStarted::default()
-        };
-        self.output().emit(AgentFrame::System(System::TaskStarted(Box::new(frame))));
+        }
     }
 
     /// A task in the background ended: the host is told, and a turn of its own will tell the model.
@@ -93,21 +99,32 @@ impl Session {
 
     /// Tells the host how a task ended.
     pub fn tell_task_over(&self, note: &TaskNote, over: &TaskOver) {
+        for frame in self.task_over_frames(note, over) {
+            self.output().emit(frame);
+        }
+    }
+
+    /// What the host is told when a task ended.
+    pub(crate) fn task_over_frames(&self, note: &TaskNote, over: &TaskOver) -> Vec<AgentFrame> {
         let status = match over.end {
             TaskEnd::Completed => TaskStatus::Completed,
             TaskEnd::Stopped => TaskStatus::Killed,
             _ => TaskStatus::Failed,
         };
         let end_time = Number::from(jiff::Timestamp::now().as_millisecond());
-        self.output().emit(AgentFrame::System(System::TaskUpdated(Box::new(TaskUpdated {
+        let updated = AgentFrame::System(System::TaskUpdated(Box::new(TaskUpdated {
             task_id: note.id.clone(),
             run_id: note.run_id.clone().into(),
             patch: TaskPatch { status: status.into(), end_time: end_time.into(), ..TaskPatch::default() },
             uuid: self.stamp().uuid(),
             session_id: self.id(),
             extra: Extra::new(),
-        }))));
-        self.output().emit(AgentFrame::System(System::TaskNotification(Box::new(TaskNotification {
+        })));
+        vec![updated, AgentFrame::System(System::TaskNotification(Box::new(self.notification(note, over))))]
+    }
+
+    fn notification(&self, note: &TaskNote, over: &TaskOver) -> TaskNotification {
+        TaskNotification {
             task_id: note.id.clone(),
             run_id: note.run_id.clone().into(),
             tool_use_id: note.tool_use_id.clone().into(),
@@ -122,7 +139,26 @@ impl Session {
             uuid: self.stamp().uuid(),
             session_id: self.id(),
             extra: Extra::new(),
-        }))));
+        }
+    }
+
+    /// Tells the host that a command runs as a subagent, which is nothing that the user started as a task.
+    pub(crate) fn tell_ambient_started(&self, note: &TaskNote) {
+        let mut frame = self.started(note, false);
+        frame.tool_use_id = Opt::Absent;
+        frame.skip_transcript = true.into();
+        frame.ambient = true.into();
+        self.output().emit(AgentFrame::System(System::TaskStarted(Box::new(frame))));
+    }
+
+    /// Tells the host that such a command has ended.
+    pub(crate) fn tell_ambient_over(&self, note: &TaskNote, over: &TaskOver) {
+        let mut frame = self.notification(note, over);
+        frame.tool_use_id = Opt::Absent;
+        frame.usage = Opt::Absent;
+        frame.skip_transcript = true.into();
+        frame.ambient = true.into();
+        self.output().emit(AgentFrame::System(System::TaskNotification(Box::new(frame))));
     }
 
     /// Tells the host which tasks run in the background.

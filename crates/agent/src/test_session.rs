@@ -1,32 +1,56 @@
 //! A session whose host is the test: what tests of single parts run in.
 
+use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use pilothouse_link::{Agent, Connect, Event, Handle, Host, Inbound, Transport};
-use pilothouse_model::{Counting, Event as ModelEvent, Model, Reply, Request};
-use pilothouse_proto::{AgentFrame, AgentRequest};
+use pilothouse_model::{Answer, Counting, Event as ModelEvent, Model, Reply, Request};
+use pilothouse_proto::message::StopReason;
+use pilothouse_proto::{AgentFrame, AgentRequest, ContentBlock};
 use pilothouse_tools::{Background, Input};
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
+use crate::frames::blank;
 use crate::launch::{Command, Environment};
 use crate::session::Session;
 use crate::stamp::Stamp;
 use crate::tool::{AgentTool, ToolCall, Working};
 
-/// A model that has nothing to say.
-#[derive(Debug)]
-struct Silent;
+/// A model that says what a test tells it to, and remembers what it was asked.
+#[derive(Debug, Default)]
+pub(crate) struct Scripted {
+    answers: Mutex<VecDeque<Vec<ContentBlock>>>,
+    pub(crate) asked: Mutex<Vec<Request>>,
+}
 
-impl Model for Silent {
-    fn stream(&self, _: Request, _: CancellationToken) -> Reply {
-        Reply::new(|_| async { ModelEvent::Stopped(None) })
+impl Model for Scripted {
+    fn stream(&self, request: Request, stop: CancellationToken) -> Reply {
+        let model = request.model.clone();
+        self.asked.lock().unwrap().push(request);
+        let blocks = self.answers.lock().unwrap().pop_front();
+        Reply::new(|events| async move {
+            let Some(blocks) = blocks else {
+                stop.cancelled().await;
+                return ModelEvent::Stopped(None);
+            };
+            let said = |content| Box::new(blank::message("msg_1".to_owned(), model.clone(), content));
+            for block in &blocks {
+                events.send(ModelEvent::Block { message: said(vec![block.clone()]), request_id: None });
+            }
+            let calls = blocks.iter().any(|block| block.as_tool_use().is_some());
+            let mut message = *said(blocks);
+            message.stop_reason = if calls { StopReason::ToolUse } else { StopReason::EndTurn }.into();
+            let (duration, duration_with_retries) = (Duration::ZERO, Duration::ZERO);
+            ModelEvent::Done(Box::new(Answer { message, request_id: None, duration, duration_with_retries }))
+        })
     }
 
     fn count_tokens(&self, _: Request) -> Counting<'_> {
-        Box::pin(async { Ok(0) })
+        Box::pin(async { Ok(100) })
     }
 }
 
@@ -39,6 +63,8 @@ pub(crate) struct TestSession {
     /// What the host was asked, as JSON, in order.
     pub(crate) asked: Arc<Mutex<Vec<Value>>>,
     pub(crate) home: TempDir,
+    /// A model that never answers unless it was told what to say.
+    pub(crate) model: Arc<Scripted>,
     frames: Arc<Mutex<Vec<AgentFrame>>>,
     withdrawn: Arc<Mutex<usize>>,
     host: Handle<Host>,
@@ -99,8 +125,19 @@ impl TestSession {
         });
         let (agent, _requests) = Connect::<Agent>::new().over(there);
         let (background, _ends) = Background::new();
-        let session = Session::new(launch, Stamp::real(), agent, Arc::new(Silent), background);
-        Self { session: Arc::new(session), asked, home, frames, withdrawn, host }
+        let model: Arc<Scripted> = Arc::default();
+        let session = Session::new(launch, Stamp::real(), agent, model.clone(), background);
+        Self { session: Arc::new(session), asked, home, model, frames, withdrawn, host }
+    }
+
+    /// What the model says next, one text to an answer.
+    pub(crate) fn will_say(&self, texts: &[&str]) {
+        self.will_answer(texts.iter().map(|text| vec![ContentBlock::text(*text)]).collect());
+    }
+
+    /// What the model answers next.
+    pub(crate) fn will_answer(&self, answers: Vec<Vec<ContentBlock>>) {
+        self.model.answers.lock().unwrap().extend(answers);
     }
 
     /// The directory the session runs in.
@@ -122,14 +159,14 @@ impl TestSession {
     /// Waits until the host has seen everything that was sent, and gives it as JSON without ids.
     pub(crate) async fn frames(&self) -> Vec<Value> {
         // A reply to a request comes after all frames that were sent before it.
-        let _ = self.session.host().ask("probe", probe(), Some(std::time::Duration::from_secs(5))).await;
+        let _ = self.session.host().ask("probe", probe(), Some(Duration::from_secs(5))).await;
         let frames = self.frames.lock().unwrap();
         frames.iter().map(|frame| serde_json::to_value(frame).expect("json")).map(without_ids).collect()
     }
 
     /// How many requests the session took back.
     pub(crate) async fn withdrawn(&self) -> usize {
-        let _ = self.session.host().ask("probe", probe(), Some(std::time::Duration::from_secs(5))).await;
+        let _ = self.session.host().ask("probe", probe(), Some(Duration::from_secs(5))).await;
         for _ in 0..50 {
             tokio::task::yield_now().await;
         }

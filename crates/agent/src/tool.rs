@@ -4,7 +4,9 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use pilothouse_proto::{AgentId, ContentBlock, McpServerProvenance, PermissionDecisionMeta, ToolUseId};
+use pilothouse_proto::{
+    AgentFrame, AgentId, ContentBlock, McpServerProvenance, PermissionDecisionMeta, ToolUseId,
+};
 use pilothouse_tools::{Input, Outcome, Tool};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -79,11 +81,13 @@ pub struct Ran {
     pub outcome: Outcome,
     /// Synthetic user messages that follow the result, such as the text of a skill.
     pub follow_ups: Vec<Vec<ContentBlock>>,
+    /// Frames for the host that follow the result.
+    pub after: Vec<AgentFrame>,
 }
 
 impl From<Outcome> for Ran {
     fn from(outcome: Outcome) -> Self {
-        Self { outcome, follow_ups: Vec::new() }
+        Self { outcome, follow_ups: Vec::new(), after: Vec::new() }
     }
 }
 

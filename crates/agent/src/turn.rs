@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use pilothouse_model::{Request, Thinking, ThinkingStyle, ToolOffer};
 use pilothouse_proto::{AgentFrame, ContentBlock, MessageOrigin, Opt, User};
 
+use crate::command_turn::{self, Left};
 use crate::frames::init::init;
 use crate::frames::result::{self, Circumstances};
 use crate::hooks::Occasion;
@@ -30,8 +31,14 @@ pub(crate) async fn run(session: Arc<Session>, prompts: Vec<Prompt>, stop: StopS
     session.begin_turn();
     let ids: Vec<String> = prompts.iter().filter_map(Prompt::uuid).map(str::to_owned).collect();
     let origin = prompts.first().and_then(|prompt| prompt.frame.origin.as_ref().cloned());
-    let told = tell_hooks(&session, &prompts, &stop).await;
-    session.output().emit(init(&session, &ids));
+    let left = command_turn::run(&session, &prompts, &ids, &stop).await;
+    let told = match &left {
+        Left::Result(_) => Told::Contexts(Vec::new()),
+        Left::All | Left::Prompt { .. } => tell_hooks(&session, &prompts, &stop).await,
+    };
+    if !matches!(left, Left::Result(_)) {
+        session.output().emit(init(&session, &ids));
+    }
     replay(&session, &prompts);
     let facts = |session: &Session| Circumstances {
         duration: begun.elapsed(),
@@ -41,7 +48,12 @@ pub(crate) async fn run(session: Arc<Session>, prompts: Vec<Prompt>, stop: StopS
         spent: session.take_spent(),
         queued: session.queue(|queue| queue.len()),
     };
-    let contexts = match told {
+    if let Left::Result(text) = &left {
+        let frame = result::of_local(&session, text, facts(&session));
+        session.output().emit(AgentFrame::Result(Box::new(frame)));
+        return TurnOver { fulfilled: true };
+    }
+    let mut contexts = match told {
         Told::Contexts(contexts) => contexts,
         Told::Blocked(reason) => {
             let frame = result::of_local(&session, &reason, facts(&session));
@@ -55,7 +67,12 @@ pub(crate) async fn run(session: Arc<Session>, prompts: Vec<Prompt>, stop: StopS
         session.output().emit(AgentFrame::Result(Box::new(frame)));
         return TurnOver { fulfilled: true };
     }
-    take_in(&session, &prompts, contexts);
+    let mut instead = None;
+    if let Left::Prompt { blocks, contexts: more } = left {
+        instead = Some(blocks);
+        contexts.extend(more);
+    }
+    take_in(&session, &prompts, instead, contexts);
     let said = converse(&session, ids.clone(), stop.clone()).await;
     for uuid in session.take_injected_ids() {
         session.tell_lifecycle(&uuid, Lifecycle::Completed);
@@ -118,15 +135,18 @@ pub(crate) fn echo(session: &Session, frame: &User) -> User {
 }
 
 /// Puts the prompts into the conversation. Texts are joined, because that is one message of one user.
-fn take_in(session: &Session, prompts: &[Prompt], contexts: Vec<String>) {
+fn take_in(session: &Session, prompts: &[Prompt], instead: Option<Vec<ContentBlock>>, contexts: Vec<String>) {
     let mut blocks: Vec<ContentBlock> = Vec::new();
     if session.history().is_empty() {
         blocks.extend(prompt::reminder(session).map(ContentBlock::text));
+        blocks.extend(crate::commands::offered(session).map(ContentBlock::text));
     }
     let mut words: Vec<String> = Vec::new();
+    let is_command = instead.is_some();
+    blocks.extend(instead.into_iter().flatten());
     for prompt in prompts {
         session.record_prompt(prompt);
-        for block in prompt.blocks() {
+        for block in prompt.blocks().into_iter().filter(|_| !is_command) {
             match block {
                 ContentBlock::Text(text) => words.push(text.text),
                 other => {
@@ -165,7 +185,7 @@ async fn converse(session: &Arc<Session>, prompts: Vec<String>, stop: StopSignal
 }
 
 /// A request of the main conversation, but for its messages.
-fn main_request(session: &Session) -> Request {
+pub(crate) fn main_request(session: &Session) -> Request {
     let mut request = request_for(session, &session.model_info().id);
     request.system = prompt::system(session);
     request.tools = offers(&session.tools_in_force());

@@ -1,17 +1,21 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use pilothouse_proto::message::{MessageStreamEvent, StreamEvent};
+use pilothouse_proto::system::{TaskProgress, TaskUsage};
 use pilothouse_proto::{
     AgentFrame, Content, ContentBlock, Extra, Message, MessageParam, Opt, Role, System, ToolResultBlock,
     ToolResultMeta, ToolUseId, User,
 };
-use serde_json::{Map, Value};
+use serde_json::{Map, Number, Value};
+use tokio_util::sync::CancellationToken;
 
 use crate::frames::blank;
 use crate::record::Recorder;
 use crate::session::Session;
+use crate::subagents::total_tokens;
+use crate::tasks::TaskNote;
 use crate::tool::Caller;
 
 /// Who speaks in a conversation, to the host and in the transcript: the session itself, or one of its subagents.
@@ -20,13 +24,37 @@ pub(crate) struct Voice {
     session: Arc<Session>,
     recorder: Recorder,
     caller: Option<Caller>,
-    /// Whether the subagent's own words are sent; always true for the main conversation.
-    pub(crate) speaks: bool,
+    audience: Audience,
+    /// When it fires, nobody hears the subagent any more.
+    silenced: Option<CancellationToken>,
+    progress: Option<Progress>,
     /// The prompts that the turn answers, by the ids their sender chose; told once, with the first answer.
     prompts: Vec<String>,
     told_prompts: Option<String>,
     /// Frames in the user's role that the turn has made; they are what a result counts as turns.
     user_frames: AtomicU64,
+}
+
+/// Who hears a conversation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Audience {
+    /// Nobody: only its transcript is written.
+    Nobody,
+    /// The host, while the call that started it waits: its task and its calls, and its words if they are wanted.
+    Foreground {
+        /// Whether the host wants its words.
+        words: bool,
+    },
+    /// The host, beside everything else: its calls and its words.
+    Background,
+}
+
+/// How far a subagent has come.
+#[derive(Debug)]
+struct Progress {
+    note: TaskNote,
+    begun: Instant,
+    tool_uses: u64,
 }
 
 impl Voice {
@@ -37,7 +65,9 @@ impl Voice {
             session: session.clone(),
             recorder,
             caller: None,
-            speaks: true,
+            audience: Audience::Background,
+            silenced: None,
+            progress: None,
             prompts,
             told_prompts: None,
             user_frames: AtomicU64::new(0),
@@ -45,16 +75,51 @@ impl Voice {
     }
 
     /// A subagent with a transcript of its own.
-    pub(crate) fn subagent(session: &Arc<Session>, caller: Caller, recorder: Recorder, speaks: bool) -> Self {
+    pub(crate) fn subagent(
+        session: &Arc<Session>,
+        caller: Caller,
+        recorder: Recorder,
+        audience: Audience,
+    ) -> Self {
         Self {
             session: session.clone(),
             recorder,
             caller: Some(caller),
-            speaks,
+            audience,
+            silenced: None,
+            progress: None,
             prompts: Vec::new(),
             told_prompts: None,
             user_frames: AtomicU64::new(0),
         }
+    }
+
+    /// Nobody is to hear it any more once this fires.
+    pub(crate) fn stops_with(&mut self, token: CancellationToken) {
+        self.silenced = Some(token);
+    }
+
+    /// The host is told what it does, as a task.
+    pub(crate) fn reports_progress(&mut self, note: TaskNote) {
+        self.progress = Some(Progress { note, begun: Instant::now(), tool_uses: 0 });
+    }
+
+    /// What a subagent was told: a host that waits for it sees that too.
+    pub(crate) fn task(&self, blocks: &[ContentBlock]) {
+        let (uuid, timestamp) = (self.session.stamp().uuid(), self.session.stamp().timestamp());
+        let content = serde_json::to_value(blocks).unwrap_or_default();
+        self.recorder.user(content, &uuid, &timestamp, Map::new());
+        if matches!(self.audience, Audience::Foreground { .. }) {
+            self.show_task(blocks);
+        }
+    }
+
+    /// Shows the host what a subagent was told.
+    pub(crate) fn show_task(&self, blocks: &[ContentBlock]) {
+        let mut frame = self.user_frame(Content::Blocks(blocks.to_vec()));
+        frame.uuid = self.session.stamp().uuid().into();
+        frame.timestamp = self.session.stamp().timestamp().into();
+        self.emit(AgentFrame::User(Box::new(frame)));
     }
 
     pub(crate) fn session(&self) -> &Arc<Session> {
@@ -96,9 +161,48 @@ impl Voice {
             frame.subagent_type = caller.agent_type.clone().into();
             frame.task_description = caller.description.clone().into();
         }
-        if self.speaks || !words {
+        let progress = self.progress_frame(&frame.message);
+        let (before, after) = match self.audience {
+            Audience::Background => (None, progress),
+            _ => (progress, None),
+        };
+        before.into_iter().for_each(|frame| self.emit(frame));
+        if !words || self.audience != (Audience::Foreground { words: false }) {
             self.emit(AgentFrame::Assistant(Box::new(frame)));
         }
+        after.into_iter().for_each(|frame| self.emit(frame));
+    }
+
+    /// What a subagent is about to do, when its message is a call.
+    fn progress_frame(&mut self, message: &Message) -> Option<AgentFrame> {
+        let call = message.content.iter().find_map(ContentBlock::as_tool_use)?;
+        let (name, command) = (call.name.clone(), call.input.get("command").and_then(Value::as_str));
+        let description = match command {
+            Some(command) => format!("Running {command}"),
+            None => format!("Using {name}"),
+        };
+        let progress = self.progress.as_mut()?;
+        progress.tool_uses += 1;
+        let tokens = message.usage.as_ref().map(total_tokens).unwrap_or_default();
+        let frame = TaskProgress {
+            task_id: progress.note.id.clone(),
+            run_id: progress.note.run_id.clone().into(),
+            tool_use_id: progress.note.tool_use_id.clone().into(),
+            description,
+            subagent_type: progress.note.subagent_type.clone().into(),
+            usage: TaskUsage {
+                total_tokens: tokens,
+                tool_uses: progress.tool_uses,
+                duration_ms: Number::from(progress.begun.elapsed().as_millis() as u64).into(),
+                ..TaskUsage::default()
+            },
+            last_tool_name: name.into(),
+            summary: Opt::Absent,
+            uuid: self.session.stamp().uuid(),
+            session_id: self.session.id(),
+            extra: Extra::new(),
+        };
+        Some(AgentFrame::System(System::TaskProgress(Box::new(frame))))
     }
 
     /// A message that stands for something else than the model's words, such as an API error.
@@ -150,7 +254,9 @@ impl Voice {
         let mut frame = self.user_frame(Content::Blocks(vec![block]));
         frame.uuid = uuid.into();
         frame.timestamp = timestamp.into();
-        frame.tool_use_result = structured.into();
+        if self.caller.is_none() {
+            frame.tool_use_result = structured.into();
+        }
         frame.tool_result_meta = meta.map(|meta| vec![meta]).into();
         self.count_and_emit(frame);
     }
@@ -216,7 +322,10 @@ impl Voice {
     }
 
     fn emit(&self, frame: AgentFrame) {
-        self.session.output().emit(frame);
+        let silent = self.silenced.as_ref().is_some_and(CancellationToken::is_cancelled);
+        if self.audience != Audience::Nobody && !silent {
+            self.session.output().emit(frame);
+        }
         self.recorder.mirror(self.session.output());
     }
 }

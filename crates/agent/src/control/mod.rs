@@ -144,7 +144,7 @@ fn rename_session(session: &Session, title: &str, responder: Responder<Agent>) {
 }
 
 fn stop_task(session: &Session, id: &str, responder: Responder<Agent>) {
-    if session.background().stop(id) {
+    if session.background().stop(id) || session.running_agents().stop(id) {
         responder.success(&Ack::default());
     } else {
         responder.error(format!("No task found with ID: {id}"));

@@ -26,6 +26,14 @@ impl Ran {
         self.code == Some(BLOCKS)
     }
 
+    /// What a server answered, as if it were a command that printed it.
+    pub(crate) fn of_answer(answer: Result<String, String>) -> Self {
+        match answer {
+            Ok(stdout) => Self { stdout, stderr: String::new(), code: None, outcome: HookOutcome::Success },
+            Err(why) => Self::failed(why, HookOutcome::Error),
+        }
+    }
+
     fn failed(stderr: String, outcome: HookOutcome) -> Self {
         Self { stdout: String::new(), stderr, code: None, outcome }
     }

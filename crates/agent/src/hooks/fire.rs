@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::callback::{self, Called};
 use super::command::{self, Ran};
+use super::http;
 use super::occasion::Occasion;
 use super::registry::{Action, Hook, HookProblem, RegistrationError, Registry};
 use super::report::{Failure, Report, Told};
@@ -106,6 +107,15 @@ impl Teller {
                     self.show_response(id, &ran);
                 }
                 self.read(command, ran)
+            }
+            Action::Http { url, headers } => {
+                let shown = self.show_started();
+                let answer = http::post(url, headers, occasion, hook.timeout).await;
+                let ran = Ran::of_answer(answer);
+                if let Some(id) = shown {
+                    self.show_response(id, &ran);
+                }
+                self.read(url, ran)
             }
         };
         match told {

@@ -294,3 +294,51 @@ fn kinds_that_do_not_run_here_are_reported() {
     assert!(problems[1].contains("needs `command`"), "{problems:?}");
     assert!(problems[2].contains("no regular expression"), "{problems:?}");
 }
+
+/// A server that answers one request with a status and a body, and gives what it was sent.
+async fn server(status: &'static str, body: String) -> (String, tokio::task::JoinHandle<String>) {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let url = format!("http://{}/hook", listener.local_addr().expect("an address"));
+    let task = tokio::spawn(async move {
+        let (mut stream, _) = listener.accept().await.expect("a connection");
+        let mut sent = Vec::new();
+        // The body of a hook's request ends with the object.
+        while !sent.ends_with(b"}") {
+            let mut chunk = [0_u8; 4096];
+            let read = stream.read(&mut chunk).await.expect("a request");
+            sent.extend_from_slice(&chunk[..read]);
+        }
+        let answer =
+            format!("HTTP/1.1 {status}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}", body.len());
+        stream.write_all(answer.as_bytes()).await.expect("an answer");
+        String::from_utf8_lossy(&sent).into_owned()
+    });
+    (url, task)
+}
+
+#[tokio::test]
+async fn urls_get_the_occasion_posted_and_answer_in_json() {
+    let deny = json!({"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "deny",
+        "permissionDecisionReason": "the server says no"}});
+    let cases = [
+        ("200 OK", deny.to_string(), Some(Behavior::Deny)),
+        ("200 OK", "{}".to_owned(), None),
+        ("200 OK", "fine".to_owned(), None),
+        ("500 Broken", deny.to_string(), None),
+    ];
+    for (status, body, expected) in cases {
+        let (url, sent) = server(status, body.clone()).await;
+        let hook = json!({"type": "http", "url": url, "headers": {"x-home": "at ${HOME}", "x-path": "$PATH"},
+            "allowedEnvVars": ["HOME"]});
+        let (test, hooks) = session_with(json!({"PreToolUse": [{"hooks": [hook]}]}), &[]);
+        let report = pre_tool_use(&test, &hooks).await;
+        assert_eq!(report.opinions.first().map(|opinion| opinion.behavior), expected, "{status} {body}");
+        let sent = sent.await.expect("the server ran");
+        assert!(
+            sent.starts_with("POST /hook") && sent.contains("\"hook_event_name\":\"PreToolUse\""),
+            "{sent}"
+        );
+        assert!(sent.contains("x-path: $PATH") && !sent.contains("${HOME}"), "{sent}");
+    }
+}

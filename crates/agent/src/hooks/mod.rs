@@ -7,6 +7,7 @@
 mod callback;
 mod command;
 mod fire;
+mod http;
 mod matcher;
 mod occasion;
 mod registry;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use pilothouse_proto::HookEvent;
 use pilothouse_rules::{Behavior, Context, Engine, Source, Step, ToolCall};
 use pilothouse_settings::{HookCommand, HookGroup, Origin};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use super::matcher::Matcher;
@@ -68,6 +68,8 @@ pub(crate) enum Action {
     Callback(String),
     /// Runs a shell command.
     Command { command: String, shell: Option<String> },
+    /// Posts to a URL.
+    Http { url: String, headers: Vec<(String, String)> },
 }
 
 impl Registry {
@@ -184,7 +186,8 @@ fn written_hook(event: &str, matcher: &Matcher, written: &HookCommand) -> Result
         "command" => {
             Action::Command { command: required("command")?, shell: written.text("shell").map(str::to_owned) }
         }
-        other => return Err(format!("hooks of type `{other}` do not run here; use `command`")),
+        "http" => Action::Http { url: required("url")?, headers: headers(&written.fields) },
+        other => return Err(format!("hooks of type `{other}` do not run here; use `command` or `http`")),
     };
     let is_set = |field: &str| written.fields.get(field).and_then(Value::as_bool) == Some(true);
     Ok(Hook {
@@ -197,6 +200,29 @@ fn written_hook(event: &str, matcher: &Matcher, written: &HookCommand) -> Result
         condition: written.text("if").map(str::to_owned),
         spent: is_set("once").then(AtomicBool::default),
     })
+}
+
+/// Headers may name environment variables as `$NAME` or `${NAME}`; only those that the hook lists are put in.
+fn headers(fields: &Map<String, Value>) -> Vec<(String, String)> {
+    let allowed: Vec<&str> = fields
+        .get("allowedEnvVars")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
+    let written = fields.get("headers").and_then(Value::as_object).into_iter().flatten();
+    written
+        .filter_map(|(name, value)| {
+            let mut value = value.as_str()?.to_owned();
+            for variable in &allowed {
+                let content = std::env::var(variable).unwrap_or_default();
+                value = value.replace(&format!("${{{variable}}}"), &content);
+                value = value.replace(&format!("${variable}"), &content);
+            }
+            Some((name.clone(), value))
+        })
+        .collect()
 }
 
 fn seconds(timeout: Option<f64>) -> Duration {

@@ -250,6 +250,9 @@ impl Talking {
         for blocks in &performed.follow_ups {
             voice.own_words(blocks.clone(), true, |_| {});
         }
+        for frame in &performed.after {
+            self.talk.session.output().emit(frame.clone());
+        }
     }
 
     fn nudge(&mut self, nudge: Nudge) {

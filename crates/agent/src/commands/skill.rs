@@ -1,0 +1,137 @@
+//! The tool by which a model uses a skill or a command.
+
+use std::sync::Arc;
+
+use pilothouse_catalog::Entry;
+use pilothouse_proto::system::TaskEnd;
+use pilothouse_proto::{ContentBlock, ToolUseId};
+use pilothouse_tools::{Done, Input, Outcome};
+use serde_json::{Value, json};
+
+use super::expand;
+use crate::session::Session;
+use crate::subagents::{Job, Kind};
+use crate::tool::{AgentTool, Ran, ToolCall, Working};
+use crate::voice::Audience;
+
+/// `Skill`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Skill;
+
+impl AgentTool for Skill {
+    fn name(&self) -> &str {
+        "Skill"
+    }
+
+    fn description(&self) -> String {
+        "Loads a skill: instructions for a kind of task, written by the user, the project or a plugin. When a task fits one of \
+         the skills that you were told of, load it before you do anything else. A prompt that begins with a slash is such \
+         a call already; do not load it again."
+            .to_owned()
+    }
+
+    fn input_schema(&self) -> Value {
+        json!({
+            "type": "object",
+            "properties": {
+                "skill": {"type": "string", "description": "The skill's name"},
+                "args": {"type": "string", "description": "What to tell it"},
+            },
+            "required": ["skill"],
+        })
+    }
+
+    fn runs_in_parallel(&self, _: &Input) -> bool {
+        false
+    }
+
+    fn run<'a>(&'a self, call: &'a ToolCall, session: &'a Arc<Session>) -> Working<'a> {
+        Box::pin(async move {
+            match launch(call, session).await {
+                Ok(ran) => ran,
+                Err(message) => Outcome::Failed { message, misuse: true }.into(),
+            }
+        })
+    }
+}
+
+/// What a model is told about the skills and agents that it may use; none when it may use neither.
+pub(crate) fn offered(session: &Session) -> Option<String> {
+    let tools = session.tools_in_force();
+    let has = |name: &str| tools.iter().any(|tool| tool.name() == name);
+    let mut lists = Vec::new();
+    if has("Skill") {
+        let catalog = session.catalog();
+        let wanted = session.initialize().skills.as_ref().cloned();
+        let may = |entry: &&Entry| entry.model_invocable && entry.described;
+        let wants = |entry: &&Entry| wanted.as_ref().is_none_or(|wanted| wanted.contains(&entry.name));
+        let lines: Vec<String> = catalog.entries.iter().filter(may).filter(wants).map(line).collect();
+        if !lines.is_empty() {
+            lists.push(format!("Skills for the Skill tool:\n{}", lines.join("\n")));
+        }
+    }
+    if has("Agent") {
+        let agents = crate::offers::agents(session).into_iter();
+        let lines: Vec<String> =
+            agents.map(|agent| format!("- {}: {}", agent.name, agent.description)).collect();
+        lists.push(format!("Types of subagents for the Agent tool:\n{}", lines.join("\n")));
+    }
+    let lists = lists.join("\n\n");
+    (!lists.is_empty()).then(|| format!("<system-reminder>\n{lists}\n</system-reminder>"))
+}
+
+fn line(entry: &Entry) -> String {
+    match &entry.when_to_use {
+        Some(when) => format!("- {}: {} {when}", entry.name, entry.description),
+        None => format!("- {}: {}", entry.name, entry.description),
+    }
+}
+
+async fn launch(call: &ToolCall, session: &Arc<Session>) -> Result<Ran, String> {
+    let text = |field: &str| call.input.get(field).and_then(Value::as_str);
+    let name = text("skill").or_else(|| text("command")).map(|name| name.trim().trim_start_matches('/'));
+    let name = name.filter(|name| !name.is_empty()).ok_or("`skill` must name a skill")?;
+    let catalog = session.catalog();
+    let entry = catalog.find(name).ok_or_else(|| format!("there is no skill {name}"))?;
+    if !entry.model_invocable {
+        return Err(format!("the skill {name} may only be used by the user"));
+    }
+    let arguments = text("args").unwrap_or_default();
+    let prompt = expand::text(session, entry, arguments).await?;
+    if entry.forks {
+        return fork(call, session, entry, prompt).await;
+    }
+    expand::allow(session, entry);
+    let mut ran: Ran =
+        done(format!("Launching skill: {}", entry.name), json!({"success": true, "commandName": entry.name}));
+    ran.follow_ups.push(vec![ContentBlock::text(prompt)]);
+    Ok(ran)
+}
+
+/// Runs a skill that wants an agent of its own.
+async fn fork(call: &ToolCall, session: &Arc<Session>, entry: &Entry, prompt: String) -> Result<Ran, String> {
+    let kind = Kind::find(session, entry.agent.as_deref().unwrap_or("general-purpose"))?;
+    let parent: &ToolUseId = &call.id;
+    let mut job = Job::new(session, kind, &entry.description, &prompt, parent);
+    job.audience = Audience::Foreground { words: false };
+    job.stop = call.stop.child_token();
+    let note = job.note.clone();
+    session.tell_task_started(&note, false);
+    let report = job.run(session.clone()).await;
+    let over = report.over(session, &note);
+    if report.end == TaskEnd::Stopped {
+        let after = session.task_over_frames(&note, &over);
+        return Ok(Ran { after, ..Outcome::Stopped { partial: report.text }.into() });
+    }
+    session.tell_task_over(&note, &over);
+    if report.end == TaskEnd::Failed {
+        return Err(format!("the skill {} failed: {}", entry.name, report.text));
+    }
+    let structured =
+        json!({"success": true, "commandName": entry.name, "status": "forked", "result": report.text});
+    Ok(done(report.text, structured))
+}
+
+fn done(content: String, structured: Value) -> Ran {
+    Outcome::Done(Box::new(Done { content: Value::String(content), structured })).into()
+}

@@ -1,0 +1,14 @@
+//! Subagents: work that is handed to a conversation of its own, beside the main one or while it waits.
+//!
+//! A subagent has its own history, transcript, system prompt and tools. Its frames carry the call that started it, its
+//! permissions are the session's, and its report is the result of that call or, in the background, a later prompt.
+
+mod kind;
+mod run;
+mod running;
+mod tool;
+
+pub(crate) use kind::Kind;
+pub(crate) use run::{Job, total_tokens};
+pub(crate) use running::RunningAgents;
+pub(crate) use tool::Agent;

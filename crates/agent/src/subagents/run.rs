@@ -1,0 +1,198 @@
+//! One subagent from its task to its report.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use pilothouse_model::ModelInfo;
+use pilothouse_proto::message::Usage;
+use pilothouse_proto::system::{TaskEnd, TaskUsage};
+use pilothouse_proto::{ContentBlock, Opt, TextBlock, ToolUseId};
+use serde_json::{Map, Value};
+use tokio_util::sync::CancellationToken;
+
+use super::kind::Kind;
+use crate::history::History;
+use crate::hooks::Occasion;
+use crate::machine::{End, Limits};
+use crate::record::Recorder;
+use crate::session::Session;
+use crate::stop::StopSignal;
+use crate::talk::Talk;
+use crate::tasks::{TaskNote, TaskOver};
+use crate::tool::{AgentTool, Caller};
+use crate::turn::{offers, request_for};
+use crate::voice::{Audience, Voice};
+
+/// A task for a subagent.
+#[derive(Debug)]
+pub(crate) struct Job {
+    pub(crate) kind: Kind,
+    pub(crate) caller: Caller,
+    pub(crate) prompt: String,
+    /// The model to use, resolved.
+    pub(crate) model: String,
+    pub(crate) note: TaskNote,
+    pub(crate) audience: Audience,
+    pub(crate) stop: CancellationToken,
+}
+
+/// What came of it.
+#[derive(Debug)]
+pub(crate) struct Report {
+    pub(crate) end: TaskEnd,
+    /// Its last words, or what went wrong.
+    pub(crate) text: String,
+    pub(crate) usage: Usage,
+    pub(crate) tool_uses: u64,
+    pub(crate) millis: u64,
+}
+
+impl Job {
+    /// A task that a call starts; `parent` is what its frames name.
+    pub(crate) fn new(
+        session: &Session,
+        kind: Kind,
+        description: &str,
+        prompt: &str,
+        parent: &ToolUseId,
+    ) -> Self {
+        let digits = session.stamp().uuid().into_string().replace('-', "");
+        let id = format!("a{}", digits.get(..16).unwrap_or(&digits));
+        let model = resolve(session, kind.model.as_deref());
+        let caller = Caller {
+            agent_id: id.as_str().into(),
+            agent_type: kind.name.clone(),
+            description: description.to_owned(),
+            parent: parent.clone(),
+        };
+        let note = TaskNote {
+            id: id.as_str().into(),
+            run_id: session.stamp().uuid().into_string(),
+            tool_use_id: parent.clone(),
+            kind: "local_agent",
+            description: description.to_owned(),
+            subagent_type: Some(kind.name.clone()),
+            prompt: Some(prompt.to_owned()),
+        };
+        let prompt = prompt.to_owned();
+        let (audience, stop) = (Audience::Nobody, CancellationToken::new());
+        Self { kind, caller, prompt, model, note, audience, stop }
+    }
+
+    /// Does the work.
+    pub(crate) async fn run(self, session: Arc<Session>) -> Report {
+        let begun = Instant::now();
+        let scene = session.scene(Some(&self.caller));
+        let told = session.hooks().fire(&session, &scene, Occasion::subagent_start(&scene)).await;
+        let mut blocks = vec![ContentBlock::text(self.prompt.clone())];
+        for context in told.contexts {
+            blocks.push(ContentBlock::text(format!("<system-reminder>\n{context}\n</system-reminder>")));
+        }
+        let recorder = self.recorder(&session);
+        let stop = self.stop.clone();
+        let mut voice = Voice::subagent(&session, self.caller.clone(), recorder, self.audience);
+        voice.stops_with(stop.clone());
+        voice.reports_progress(self.note.clone());
+        voice.task(&blocks);
+        let history = History::default();
+        history.add_user(blocks);
+        let limits = Limits { rounds: self.kind.max_turns, structured: false };
+        let tools = self.tools(&session);
+        let offered = offers(&tools);
+        let asker = session.clone();
+        let (model, system) = (self.model.clone(), system(&session, &self.kind));
+        let request = Box::new(move || {
+            let mut request = request_for(&asker, &model);
+            request.system = vec![TextBlock { text: system.clone(), ..TextBlock::default() }];
+            request.tools.clone_from(&offered);
+            request
+        });
+        let stop_signal = StopSignal::of(stop.clone());
+        let talk =
+            Talk { session: session.clone(), history, voice, tools, limits, stop: stop_signal, request };
+        let said = Box::pin(talk.run()).await;
+        let end = match said.end {
+            _ if stop.is_cancelled() => TaskEnd::Stopped,
+            End::AbortedStreaming | End::AbortedTools => TaskEnd::Stopped,
+            End::ApiError | End::Budget | End::MaxTurns | End::SchemaFailures => TaskEnd::Failed,
+            End::Completed | End::HookStopped => TaskEnd::Completed,
+        };
+        let millis = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+        Report { end, text: said.text, usage: said.usage, tool_uses: said.tool_uses, millis }
+    }
+
+    fn tools(&self, session: &Session) -> Vec<Arc<dyn AgentTool>> {
+        let mut tools = session.tools_in_force();
+        tools.retain(|tool| self.kind.may_use(tool.name()));
+        tools
+    }
+
+    /// Its own transcript, beside that of the session.
+    fn recorder(&self, session: &Session) -> Recorder {
+        let mut meta = Map::new();
+        for (name, value) in [
+            ("agentType", self.kind.name.as_str()),
+            ("description", self.caller.description.as_str()),
+            ("toolUseId", self.caller.parent.as_str()),
+        ] {
+            meta.insert(name.to_owned(), Value::from(value));
+        }
+        session.recorder().subagent(self.caller.agent_id.as_str(), &meta)
+    }
+}
+
+impl Report {
+    /// How the host is told.
+    pub(crate) fn over(&self, session: &Session, note: &TaskNote) -> TaskOver {
+        let file = session.workspace().output_dir().join("tasks").join(format!("{}.output", note.id));
+        let written = file.parent().map_or(Ok(()), std::fs::create_dir_all);
+        if let Err(error) = written.and_then(|()| std::fs::write(&file, &self.text)) {
+            tracing::warn!(%error, "the report of a subagent is in no file");
+        }
+        let stopped = self.end == TaskEnd::Stopped;
+        TaskOver {
+            end: self.end.clone(),
+            summary: if stopped { note.description.clone() } else { self.text.clone() },
+            output_file: file.display().to_string(),
+            usage: (!stopped).then(|| self.task_usage()),
+        }
+    }
+
+    /// Tokens altogether.
+    pub(crate) fn tokens(&self) -> u64 {
+        total_tokens(&self.usage)
+    }
+
+    fn task_usage(&self) -> TaskUsage {
+        TaskUsage {
+            total_tokens: self.tokens(),
+            tool_uses: self.tool_uses,
+            duration_ms: Opt::Some(self.millis.into()),
+            ..TaskUsage::default()
+        }
+    }
+}
+
+/// Everything that was read and written.
+pub(crate) fn total_tokens(usage: &Usage) -> u64 {
+    let count = |tokens: &Opt<u64>| tokens.as_ref().copied().unwrap_or_default();
+    count(&usage.input_tokens)
+        + count(&usage.output_tokens)
+        + count(&usage.cache_read_input_tokens)
+        + count(&usage.cache_creation_input_tokens)
+}
+
+/// The model that a name means; nothing and `inherit` mean the session's.
+pub(crate) fn resolve(session: &Session, name: Option<&str>) -> String {
+    match name.filter(|name| !name.is_empty() && *name != "inherit") {
+        None => session.model_info().id,
+        Some(name) => {
+            let variable = |variable: &str| session.launch().env.get(variable).map(str::to_owned);
+            ModelInfo::with_aliases(name, variable).id
+        }
+    }
+}
+
+fn system(session: &Session, kind: &Kind) -> String {
+    format!("{}\n\nThe working directory is {}.", kind.prompt, session.cwd().display())
+}

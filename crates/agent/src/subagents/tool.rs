@@ -1,0 +1,198 @@
+//! The tool that hands work to a subagent.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use pilothouse_proto::Opt;
+use pilothouse_proto::message::SubagentStats;
+use pilothouse_proto::system::TaskEnd;
+use pilothouse_tools::{Done, Input, Outcome};
+use serde_json::{Value, json};
+
+use super::kind::{GENERAL, Kind};
+use super::run::{Job, Report, resolve};
+use crate::session::Session;
+use crate::tool::{AgentTool, Ran, ToolCall, Working};
+use crate::voice::Audience;
+
+/// `Agent`, also called `Task`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Agent;
+
+impl AgentTool for Agent {
+    fn name(&self) -> &str {
+        "Agent"
+    }
+
+    fn description(&self) -> String {
+        "Hands a task to a subagent, which works on it in a conversation of its own and reports once. Say everything it must \
+         know: it has seen nothing of this conversation. It runs in the background unless run_in_background is false; its \
+         report then comes as a later message. Start several at once when their tasks do not depend on each other."
+            .to_owned()
+    }
+
+    fn input_schema(&self) -> Value {
+        json!({
+            "type": "object",
+            "properties": {
+                "description": {"type": "string", "description": "The task in three to five words"},
+                "prompt": {"type": "string", "description": "The whole task"},
+                "subagent_type": {"type": "string", "description": "The type of agent; general-purpose when absent"},
+                "model": {"type": "string", "description": "Another model than the agent's own"},
+                "run_in_background": {"type": "boolean", "description": "false waits for the report"},
+            },
+            "required": ["description", "prompt"],
+        })
+    }
+
+    fn runs_in_parallel(&self, _: &Input) -> bool {
+        true
+    }
+
+    fn run<'a>(&'a self, call: &'a ToolCall, session: &'a Arc<Session>) -> Working<'a> {
+        Box::pin(async move {
+            let job = match prepare(call, session) {
+                Ok(job) => job,
+                Err(message) => return Outcome::Failed { message, misuse: true }.into(),
+            };
+            let wanted = call.input.get("run_in_background").and_then(Value::as_bool);
+            let background = wanted.or(job.kind.background).unwrap_or(true);
+            session.count_subagents(|stats| count_start(stats, &job.kind.name, wanted, background));
+            if background { start(job, session) } else { wait(job, call, session).await }
+        })
+    }
+}
+
+fn prepare(call: &ToolCall, session: &Session) -> Result<Job, String> {
+    let text =
+        |field: &str| call.input.get(field).and_then(Value::as_str).filter(|text| !text.trim().is_empty());
+    let prompt = text("prompt").ok_or("`prompt` must say what the subagent is to do")?;
+    let kind = Kind::find(session, text("subagent_type").unwrap_or(GENERAL))?;
+    let description = text("description").unwrap_or(&kind.name).to_owned();
+    let mut job = Job::new(session, kind, &description, prompt, &call.id);
+    if let Some(model) = text("model") {
+        job.model = resolve(session, Some(model));
+    }
+    Ok(job)
+}
+
+/// Whether the host wants to see what subagents say.
+fn forwards_text(session: &Session) -> bool {
+    session.launch().forward_subagent_text
+        || session.initialize().forward_subagent_text.as_ref() == Some(&true)
+}
+
+/// Starts it in the background; the end is told later, as a prompt of the session itself.
+fn start(mut job: Job, session: &Arc<Session>) -> Ran {
+    job.audience = Audience::Background;
+    let (note, model) = (job.note.clone(), job.model.clone());
+    session.running_agents().began(note.id.clone(), job.stop.clone());
+    session.task_began(note.clone());
+    let worker = session.clone();
+    let ended = note.clone();
+    tokio::spawn(async move {
+        let report = job.run(worker.clone()).await;
+        worker.running_agents().ended(&ended.id);
+        count_end(&worker, &report);
+        let over = report.over(&worker, &ended);
+        worker.task_over(&ended.id, over);
+    });
+    let file = session.workspace().output_dir().join("tasks").join(format!("{}.output", note.id));
+    let text = format!(
+        "The subagent {} works on it in the background. Its report will come as a message of its own, so do not wait or \
+         look for it: go on with other work, or end your turn and tell the user what was started.",
+        note.id
+    );
+    done(
+        text,
+        json!({
+            "isAsync": true,
+            "status": "async_launched",
+            "agentId": note.id,
+            "description": note.description,
+            "resolvedModel": model,
+            "prompt": note.prompt,
+            "outputFile": file,
+            "canReadOutputFile": true,
+        }),
+    )
+}
+
+/// Runs it while the call waits.
+async fn wait(mut job: Job, call: &ToolCall, session: &Arc<Session>) -> Ran {
+    job.audience = Audience::Foreground { words: forwards_text(session) };
+    job.stop = call.stop.child_token();
+    let (note, model, agent_type) = (job.note.clone(), job.model.clone(), job.kind.name.clone());
+    session.tell_task_started(&note, false);
+    let report = job.run(session.clone()).await;
+    count_end(session, &report);
+    let over = report.over(session, &note);
+    if report.end == TaskEnd::Stopped {
+        // The host hears of the stopped call first, then of its task.
+        let after = session.task_over_frames(&note, &over);
+        return Ran { after, ..Outcome::Stopped { partial: report.text }.into() };
+    }
+    session.tell_task_over(&note, &over);
+    if report.end == TaskEnd::Failed {
+        let message = format!("The subagent failed: {}", report.text);
+        return Outcome::Failed { message, misuse: false }.into();
+    }
+    let content = json!([{"type": "text", "text": report.text}]);
+    let structured = json!({
+        "status": "completed",
+        "prompt": note.prompt,
+        "agentId": note.id,
+        "agentType": agent_type,
+        "content": content,
+        "resolvedModel": model,
+        "totalDurationMs": report.millis,
+        "totalTokens": report.tokens(),
+        "totalToolUseCount": report.tool_uses,
+        "usage": report.usage,
+    });
+    let text =
+        if report.text.trim().is_empty() { "The subagent ended without a report." } else { &report.text };
+    done(text.to_owned(), structured)
+}
+
+fn count_start(stats: &mut SubagentStats, kind: &str, wanted: Option<bool>, background: bool) {
+    stats.spawned += 1;
+    let asked = match wanted {
+        Some(true) => "background",
+        Some(false) => "foreground",
+        None => "unset",
+    };
+    count_in(&mut stats.requested, asked);
+    count_in(&mut stats.by_type, kind);
+    stats.max_depth = Opt::Some(1);
+    if background {
+        count(&mut stats.started_in_background);
+    }
+}
+
+fn count_end(session: &Session, report: &Report) {
+    session.count_subagents(|stats| match report.end {
+        TaskEnd::Completed => count(&mut stats.completed),
+        TaskEnd::Stopped => count_in(&mut stats.killed, "user"),
+        _ => count(&mut stats.failed),
+    });
+}
+
+fn count(number: &mut Opt<u64>) {
+    *number = Opt::Some(number.as_ref().copied().unwrap_or_default() + 1);
+}
+
+fn count_in(numbers: &mut Opt<BTreeMap<String, u64>>, key: &str) {
+    let mut counted = std::mem::take(numbers).unwrap_or_default();
+    *counted.entry(key.to_owned()).or_default() += 1;
+    *numbers = Opt::Some(counted);
+}
+
+fn done(text: String, structured: Value) -> Ran {
+    let content = json!([{"type": "text", "text": text}]);
+    Outcome::Done(Box::new(Done { content, structured })).into()
+}
+
+#[cfg(test)]
+#[path = "tool_tests.rs"]
+mod tests;
