@@ -57,6 +57,15 @@ pub(crate) async fn perform(
 }
 
 async fn perform_known(session: &Arc<Session>, mut call: ToolCall, tool: &dyn AgentTool) -> Performed {
+    if let Some(problem) = missing(tool, &call) {
+        let message = format!("InputValidationError: {problem}");
+        let text = format!("<tool_use_error>{message}</tool_use_error>");
+        return Performed::refused(call, &text, Some(message.into()), None);
+    }
+    // The model may leave it out; hosts and hooks are always told.
+    if call.name == "Edit" && !call.input.contains_key("replace_all") {
+        call.input.insert("replace_all".to_owned(), false.into());
+    }
     let verdict = match tool.is_internal() {
         true => Verdict::Run {
             input: call.input.clone(),
@@ -85,12 +94,44 @@ async fn perform_known(session: &Arc<Session>, mut call: ToolCall, tool: &dyn Ag
             let took = begun.elapsed();
             let mut performed = finish(call, ran, decision);
             performed.contexts = contexts;
+            stay_inside(session, &mut performed);
             if performed.end == CallEnd::Result && then_stop.is_some() {
                 performed.end = CallEnd::HookStopped;
             }
             tell_hooks(session, &mut performed, tool, took).await;
             performed
         }
+    }
+}
+
+/// What the schema demands and the call lacks: told before anybody is asked for permission.
+fn missing(tool: &dyn AgentTool, call: &ToolCall) -> Option<String> {
+    // An MCP server and structured output check their own arguments, and better.
+    if tool.mcp_server().is_some() || tool.is_internal() {
+        return None;
+    }
+    let schema = tool.input_schema();
+    let required = schema.get("required").and_then(Value::as_array)?;
+    let lacks: Vec<&str> =
+        required.iter().filter_map(Value::as_str).filter(|name| !call.input.contains_key(*name)).collect();
+    (!lacks.is_empty()).then(|| format!("{} needs the parameter `{}`", call.name, lacks.join("`, `")))
+}
+
+/// A command that leaves the directories of the session does not take the session along.
+fn stay_inside(session: &Session, performed: &mut Performed) {
+    let cwd = session.cwd();
+    let inside = session.rules(|engine| engine.context().is_working_path(&cwd.display().to_string()));
+    if performed.call.name != "Bash" || inside {
+        return;
+    }
+    let home = &session.launch().cwd;
+    session.workspace().set_cwd(home);
+    let note = format!("Shell cwd was reset to {}", home.display());
+    if let Opt::Some(Content::Text(text)) = &mut performed.result.content {
+        *text = format!("{}\n{note}", text.trim_end());
+    }
+    if let Some(Value::String(stderr)) = performed.structured.get_mut("stderr") {
+        *stderr = if stderr.is_empty() { note } else { format!("{stderr}\n{note}") };
     }
 }
 

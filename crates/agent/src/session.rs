@@ -449,6 +449,11 @@ impl Session {
         state.results - 1
     }
 
+    /// Whether a turn has ended in this process.
+    pub(crate) fn has_answered(&self) -> bool {
+        self.state().results > 0
+    }
+
     /// What subagents have done in this turn.
     pub fn subagent_stats(&self) -> SubagentStats {
         self.state().subagents.clone()
@@ -643,10 +648,6 @@ impl Session {
     /// The id of the prompt that is being worked on.
     pub fn prompt_id(&self) -> Uuid {
         self.state().prompt_id.clone()
-    }
-
-    pub(crate) fn set_prompt_id(&self, id: Uuid) {
-        self.state().prompt_id = id;
     }
 
     /// Remembers a refused call for the turn's result.

@@ -240,4 +240,4 @@ pub(crate) fn task_origin() -> Option<MessageOrigin> {
 }
 
 /// The longest that anything waits for a turn that was told to stop.
-pub(crate) const STOPPING: Duration = Duration::from_secs(10);
+pub(crate) const STOPPING: Duration = Duration::from_secs(4);

@@ -1,10 +1,11 @@
 use std::fmt::Debug;
 
 use pilothouse_proto::{
-    AgentFrame, AgentRequest, ControlCancelRequest, ControlRequest, ControlResponse, HostFrame, HostRequest,
-    Opt, Reply, RequestId, Wire,
+    AgentFrame, AgentRequest, ControlCancelRequest, ControlRequest, ControlResponse, Extra, HostFrame,
+    HostRequest, Opt, Reply, RequestId, Unknown, Wire,
 };
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::tape::Direction;
 
@@ -46,6 +47,11 @@ pub trait End: sealed::Sealed + Sized + Send + Sync + 'static {
     /// `None` for anything but a result.
     #[doc(hidden)]
     fn verdict(frame: &Self::In) -> Option<Result<(), String>>;
+
+    /// A request of a known kind whose arguments cannot be read, as one of an unknown kind: an agent answers those in its
+    /// own words.
+    #[doc(hidden)]
+    fn salvage(raw: &[u8]) -> Option<ControlRequest<Self::Asked>>;
 
     /// Requests to this end that a reply says are still open.
     #[doc(hidden)]
@@ -117,6 +123,10 @@ impl End for Host {
         }
     }
 
+    fn salvage(_: &[u8]) -> Option<ControlRequest<AgentRequest>> {
+        None
+    }
+
     fn reopened(response: &ControlResponse) -> Vec<ControlRequest<AgentRequest>> {
         let lists = match &response.response {
             Reply::Success(reply) => [
@@ -167,6 +177,21 @@ impl End for Agent {
 
     fn verdict(_: &HostFrame) -> Option<Result<(), String>> {
         None
+    }
+
+    fn salvage(raw: &[u8]) -> Option<ControlRequest<HostRequest>> {
+        let Ok(Value::Object(mut line)) = serde_json::from_slice(raw) else { return None };
+        if line.get("type")? != "control_request" {
+            return None;
+        }
+        let id = line.get("request_id")?.as_str()?.to_owned();
+        let Some(Value::Object(request)) = line.shift_remove("request") else { return None };
+        let tag = request.get("subtype")?.as_str()?.to_owned();
+        let mut fields = Extra::new();
+        for (key, value) in request.into_iter().filter(|(key, _)| key != "subtype") {
+            fields.insert(key, value);
+        }
+        Some(ControlRequest::new(id, HostRequest::Unknown(Unknown { tag, fields })))
     }
 
     fn reopened(_: &ControlResponse) -> Vec<ControlRequest<HostRequest>> {

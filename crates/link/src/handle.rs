@@ -359,7 +359,7 @@ impl<E: End> Drop for Withdraw<'_, E> {
 fn read_reply(subtype: &str, response: ControlResponse) -> Result<SuccessReply, RequestError> {
     let subtype = subtype.to_owned();
     match response.response {
-        Reply::Success(reply) => Ok(reply),
+        Reply::Success(reply) | Reply::Bare(reply) => Ok(reply),
         Reply::Error(reply) => {
             let code = reply.error_code.as_ref().cloned();
             Err(RequestError::Refused { subtype, message: reply.error, code })

@@ -24,7 +24,7 @@ impl Tool for Glob {
     fn spec(&self) -> Spec {
         Spec {
             name: "Glob",
-            description: "Finds files whose path matches a pattern such as **/*.rs, newest first. \
+            description: "Finds files whose path matches a pattern such as **/*.rs, oldest first. \
                           Files that git ignores are left out.",
             input_schema: schema_of::<pilothouse_proto::tool::GlobInput>(),
         }
@@ -81,7 +81,7 @@ fn find(input: Input, workspace: &Workspace, stop: &CancellationToken) -> Result
             found.push((modified, entry.into_path()));
         }
     }
-    found.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+    found.sort();
     let total = found.len();
     let names: Vec<String> = found.iter().take(MOST).map(|(_, path)| workspace.shown(path)).collect();
     let mut text = names.join("\n");

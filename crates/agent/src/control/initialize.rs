@@ -27,7 +27,7 @@ pub(crate) fn initialize(
         initialize.sdk_mcp_servers.take();
     }
     let hooks = said("hooks").cloned().unwrap_or(Value::Null);
-    let had_begun = session.is_initialized() || !session.history().is_empty();
+    let had_begun = session.is_initialized() || session.has_answered();
     if let Err(error) = session.hooks().register(&hooks) {
         responder.error(error.to_string());
         return;

@@ -30,9 +30,33 @@ const UNTYPED: &[&str] = &[
     "submit_feedback",
 ];
 
-/// Whether a subtype without a type is answered all the same.
+/// Requests that have a type, for which arguments that cannot be read are told apart from a request nobody knows.
+const TYPED: &[&str] = &[
+    "apply_flag_settings",
+    "cancel_async_message",
+    "file_suggestions",
+    "get_task_output",
+    "initialize",
+    "mcp_call",
+    "mcp_message",
+    "mcp_read_resource",
+    "mcp_reconnect",
+    "mcp_set_servers",
+    "mcp_toggle",
+    "read_file",
+    "rename_session",
+    "rewind_files",
+    "seed_read_state",
+    "set_max_thinking_tokens",
+    "set_model",
+    "set_permission_mode",
+    "stop_task",
+    "update_settings",
+];
+
+/// Whether a subtype that came without a type is answered all the same.
 pub(crate) fn is_known(subtype: &str) -> bool {
-    UNTYPED.contains(&subtype)
+    UNTYPED.contains(&subtype) || TYPED.contains(&subtype)
 }
 
 /// Answers what takes no time, and what must be done before the host's next line. Gives back what does not.
@@ -181,7 +205,36 @@ async fn untyped(session: &Arc<Session>, subtype: &str, raw: &[u8], responder: R
             responder.success(&json!({"feedback_id": null, "unavailable_reason": reason}));
         }
         "remote_control" => responder.success(&Ack::default()),
-        other => responder.error(format!("Unsupported control request subtype: {other}")),
+        other => badly_asked(session, other, responder),
+    }
+}
+
+/// Answers a request whose arguments cannot be read.
+fn badly_asked(session: &Session, subtype: &str, responder: Responder<Agent>) {
+    match subtype {
+        "cancel_async_message" => responder.success(&json!({"cancelled": false})),
+        "seed_read_state" => responder.success(&Ack::default()),
+        "file_suggestions" => responder.success(&json!({"suggestions": [], "cwd": session.cwd()})),
+        "read_file" => responder.error("read denied: "),
+        "set_permission_mode" => {
+            responder.error(format!("Cannot set permission mode: must be one of {MODES}"))
+        }
+        other => {
+            let wants = match other {
+                "initialize" => {
+                    "hooks must map hook events to arrays of matchers carrying hookCallbackIds arrays and string matchers"
+                }
+                "apply_flag_settings" | "update_settings" => "settings must be an object",
+                "stop_task" | "get_task_output" => "task_id must be a string",
+                "rename_session" => "title must be a string",
+                "mcp_call" => "tool must be a string",
+                "mcp_set_servers" => "servers must be an object of config objects",
+                "mcp_reconnect" | "mcp_toggle" => "serverName must be a string",
+                "rewind_files" => "user_message_id must be a string",
+                _ => "the arguments cannot be read",
+            };
+            responder.error(format!("{other}: {wants}"));
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use crate::control;
 use crate::machine::Queue;
 
 /// How often other tasks get a go before an interrupt is answered, so that what they asked the host is withdrawn first.
-const YIELDS: usize = 16;
+pub(super) const YIELDS: usize = 16;
 
 impl Running {
     pub(super) async fn request(&mut self, inbound: Inbound<Agent>) {

@@ -190,11 +190,15 @@ impl Running {
             Signal::Hangup => 129,
         };
         // Work is told to stop so that it takes its children along; nobody is told anything any more.
-        self.stop.fire(Stop::Interrupt);
-        let ended = tokio::time::timeout(STOPPING, async { while self.turns.join_next().await.is_some() {} });
         self.driver.session.output().mute();
+        self.driver.session.host().end_input();
+        for _ in 0..control::YIELDS {
+            tokio::task::yield_now().await;
+        }
+        self.stop.fire(Stop::Interrupt);
         self.stop.tell();
-        let _ = ended.await;
+        let _ =
+            tokio::time::timeout(STOPPING, async { while self.turns.join_next().await.is_some() {} }).await;
         Some(code)
     }
 

@@ -50,6 +50,7 @@ pub(crate) fn of_talk(session: &Session, said: &Said, facts: Circumstances) -> T
     if let Some(failure) = &said.failure {
         result.api_error_status = failure.status.map_or(Opt::Null, |status| Opt::Some(status.into()));
         result.api_error_type = failure.api_type.clone().into();
+        result.api_error = super::synthetic::named(failure).into();
     }
     result
 }

@@ -1,6 +1,6 @@
 //! Messages that look like the model's but are the session's own.
 
-use pilothouse_model::{ApiFailure, full_usage};
+use pilothouse_model::{ApiFailure, FailureKind, full_usage};
 use pilothouse_proto::message::{StopReason, Usage};
 use pilothouse_proto::{Assistant, ContentBlock};
 
@@ -19,7 +19,13 @@ pub(crate) fn api_error(session: &Session, failure: &ApiFailure) -> Assistant {
     frame.is_api_error_message = true.into();
     frame.api_error_status = failure.status.map(|status| u64::from(status).into()).into();
     frame.api_error_type = failure.api_type.clone().into();
+    frame.api_error = named(failure).into();
     frame
+}
+
+/// A name for failures that have no status.
+pub(crate) fn named(failure: &ApiFailure) -> Option<String> {
+    (failure.kind == FailureKind::Connection).then(|| "connection_failed".to_owned())
 }
 
 /// What a slash command printed.

@@ -26,6 +26,9 @@ use crate::tool::{AgentTool, ToolCall};
 use crate::voice::Voice;
 use crate::words;
 
+/// How often a call that was just started gets a go before the model does.
+const YIELDS: usize = 8;
+
 /// A conversation that is about to go on.
 pub(crate) struct Talk {
     pub(crate) session: Arc<Session>,
@@ -128,7 +131,13 @@ impl Talking {
             for step in next {
                 match step {
                     Next::Ask => self.ask(),
-                    Next::Run(id) => self.start(&id),
+                    Next::Run(id) => {
+                        self.start(&id);
+                        // The call asks for leave before the model is heard on, as far as that takes no time.
+                        for _ in 0..YIELDS {
+                            tokio::task::yield_now().await;
+                        }
+                    }
                     Next::Nudge(nudge) => self.nudge(nudge),
                     Next::StopHooks => later.extend(self.stop_hooks().await),
                     Next::End(end) => {

@@ -43,6 +43,8 @@ fn run(launch: Launch) -> ExitCode {
 }
 
 async fn session(launch: Launch) -> ExitCode {
+    // Before anything is said: whoever has heard from this process may send it a signal.
+    let signals = Signals::listen();
     let mut options = Options { complain: Arc::new(complain), ..Options::default() };
     let transport = match launch.input {
         InputFormat::StreamJson => Transport::stdio(),
@@ -60,7 +62,9 @@ async fn session(launch: Launch) -> ExitCode {
     };
     let config = ApiConfig::from_env(|name| launch.env.get(name).map(str::to_owned));
     let agent = Agent::start(launch, transport, Arc::new(MessagesApi::new(config)), options);
-    tokio::spawn(pass_signals(agent.signaller()));
+    if let Ok(signals) = signals {
+        tokio::spawn(signals.pass(agent.signaller()));
+    }
     let finish = agent.finished().await;
     if let Some(printed) = finish.printed {
         print(&printed);
@@ -86,15 +90,28 @@ fn one_shot_prompt(launch: &Launch) -> Result<String, &'static str> {
     Ok(prompt)
 }
 
-async fn pass_signals(send: impl Fn(Signal)) {
-    let handlers =
-        (signal(SignalKind::interrupt()), signal(SignalKind::terminate()), signal(SignalKind::hangup()));
-    let (Ok(mut interrupt), Ok(mut terminate), Ok(mut hangup)) = handlers else { return };
-    loop {
-        tokio::select! {
-            _ = interrupt.recv() => send(Signal::Interrupt),
-            _ = terminate.recv() => send(Signal::Terminate),
-            _ = hangup.recv() => send(Signal::Hangup),
+struct Signals {
+    interrupt: tokio::signal::unix::Signal,
+    terminate: tokio::signal::unix::Signal,
+    hangup: tokio::signal::unix::Signal,
+}
+
+impl Signals {
+    fn listen() -> std::io::Result<Self> {
+        Ok(Self {
+            interrupt: signal(SignalKind::interrupt())?,
+            terminate: signal(SignalKind::terminate())?,
+            hangup: signal(SignalKind::hangup())?,
+        })
+    }
+
+    async fn pass(mut self, send: impl Fn(Signal)) {
+        loop {
+            tokio::select! {
+                _ = self.interrupt.recv() => send(Signal::Interrupt),
+                _ = self.terminate.recv() => send(Signal::Terminate),
+                _ = self.hangup.recv() => send(Signal::Hangup),
+            }
         }
     }
 }

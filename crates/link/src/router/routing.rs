@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use bytes::Bytes;
-use pilothouse_proto::{ControlRequest, ControlResponse, DecodeError, Head, RequestId};
+use pilothouse_proto::{ControlRequest, ControlResponse, DecodeError, Head, Opt, Reply, RequestId};
 use tokio::sync::oneshot;
 
 use crate::end::{End, Sorted};
@@ -134,6 +134,10 @@ impl<E: End> Routing<E> {
                 }
             },
             Err(error) => {
+                if let Some(request) = E::salvage(&raw) {
+                    self.serve(request, raw);
+                    return;
+                }
                 self.refuse_broken_request(&raw, &error);
                 self.add(reading::odd(raw, error));
             }
@@ -184,7 +188,11 @@ impl<E: End> Routing<E> {
     }
 
     fn resolve(&mut self, response: Box<ControlResponse>, raw: Bytes) {
-        let Some(reply) = self.waiting.remove(response.request_id()) else {
+        // A reply that has neither a kind nor a payload says nothing: CLIs go on waiting.
+        let says_nothing =
+            matches!(&response.response, Reply::Bare(bare) if matches!(bare.response, Opt::Absent));
+        let waiter = if says_nothing { None } else { self.waiting.remove(response.request_id()) };
+        let Some(reply) = waiter else {
             let request_id = response.request_id().into();
             self.add(Event::StrayReply { raw, request_id });
             return;

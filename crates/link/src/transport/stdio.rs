@@ -5,6 +5,7 @@ use std::pin::Pin;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker, ready};
 use std::thread;
+use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::mpsc;
@@ -17,6 +18,9 @@ const AHEAD: usize = 2;
 
 /// Bytes that may wait for the writing thread before writers must wait.
 const BEHIND: usize = 256 * 1024;
+
+/// How long the writing thread lets more gather when it is woken.
+const ONE_BREATH: Duration = Duration::from_micros(50);
 
 /// The reading end of a blocking stream.
 pub(crate) struct Input {
@@ -109,8 +113,14 @@ impl Shared {
         let mut spare = Vec::new();
         loop {
             let mut state = self.lock();
-            while state.bytes.is_empty() && !state.closed {
-                state = self.work.wait(state).unwrap_or_else(PoisonError::into_inner);
+            if state.bytes.is_empty() && !state.closed {
+                while state.bytes.is_empty() && !state.closed {
+                    state = self.work.wait(state).unwrap_or_else(PoisonError::into_inner);
+                }
+                // What is said in one breath leaves in one write: a reply, and the news that it brings about.
+                drop(state);
+                thread::sleep(ONE_BREATH);
+                state = self.lock();
             }
             if state.bytes.is_empty() {
                 return;

@@ -95,13 +95,14 @@ impl Listener<'_> {
             let completed = assembler
                 .take(&event)
                 .map_err(|broken| self.break_off(&assembler, errors::broken_stream(&broken.to_string())))?;
-            if !matches!(event, MessageStreamEvent::Ping(_)) {
-                let first_after = first_after.take().map(|()| self.begun.elapsed());
-                self.events.send(Event::Stream { event: Box::new(event), first_after });
-            }
+            // Hosts get a whole block before they are told that it is complete.
             if let Some(message) = completed {
                 let message = Box::new(with_context_management(message));
                 self.events.send(Event::Block { message, request_id: self.request_id.clone() });
+            }
+            if !matches!(event, MessageStreamEvent::Ping(_)) {
+                let first_after = first_after.take().map(|()| self.begun.elapsed());
+                self.events.send(Event::Stream { event: Box::new(event), first_after });
             }
             if assembler.is_stopped() {
                 break;
