@@ -50,6 +50,7 @@ mod tool;
 mod toolbox;
 mod turn;
 mod voice;
+mod web;
 mod words;
 
 pub use agent::{Agent, Complain, Finish, Options, Signal};

@@ -27,6 +27,7 @@ use crate::history::History;
 use crate::hooks::Hooks;
 use crate::launch::Launch;
 use crate::machine::{Doing, Lifecycle, Prompt, Queue};
+use crate::mcp::Servers;
 use crate::output::Output;
 use crate::plan::{EnterPlanMode, ExitPlanMode, Plan};
 use crate::questions::AskUserQuestion;
@@ -50,6 +51,8 @@ pub struct Session {
     model: Arc<dyn Model>,
     workspace: Workspace,
     background: Background,
+    /// The MCP servers.
+    pub(crate) mcp: Arc<Servers>,
     toolbox: Toolbox,
     gate: Gate,
     plan: Arc<Plan>,
@@ -169,6 +172,7 @@ impl Session {
             flag_settings: Map::new(),
             contexts: Vec::new(),
         };
+        let mcp = Servers::of_launch(&host, &launch, &state.settings);
         Self {
             output: Output::new(host.clone(), launch.output),
             launch,
@@ -177,6 +181,7 @@ impl Session {
             model,
             workspace,
             background,
+            mcp,
             toolbox,
             gate: Gate::new(hooks, plan.clone()),
             plan,
@@ -542,14 +547,6 @@ impl Session {
     pub fn transcript_path(&self) -> PathBuf {
         let project = pilothouse_store::project_key(&self.launch.cwd);
         self.config_dir().join("projects").join(project).join(format!("{}.jsonl", self.id()))
-    }
-
-    /// Where results of tools are kept that are too large for the model, or no text.
-    pub fn tool_results_dir(&self) -> PathBuf {
-        match self.launch.persist {
-            true => self.transcript_path().with_extension("").join("tool-results"),
-            false => self.workspace.output_dir().to_owned(),
-        }
     }
 
     /// The configuration home.

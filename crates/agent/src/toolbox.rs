@@ -7,6 +7,7 @@ use pilothouse_tools as tools;
 
 use crate::session::Session;
 use crate::tool::{AgentTool, Builtin};
+use crate::web::{WebFetch, WebSearch};
 
 /// Tools that are there only when `--tools` names them.
 const ON_REQUEST: &[&str] =
@@ -24,6 +25,7 @@ pub struct Toolbox {
 impl Toolbox {
     /// The built-in tools.
     pub(crate) fn new(background: &tools::Background) -> Self {
+        let board = tools::TaskBoard::default();
         let all: Vec<Arc<dyn AgentTool>> = vec![
             Arc::new(Builtin(tools::Bash::new(background.clone()))),
             Arc::new(Builtin(tools::Edit)),
@@ -31,6 +33,15 @@ impl Toolbox {
             Arc::new(Builtin(tools::Grep)),
             Arc::new(Builtin(tools::NotebookEdit)),
             Arc::new(Builtin(tools::Read)),
+            Arc::new(Builtin(tools::TaskCreate(board.clone()))),
+            Arc::new(Builtin(tools::TaskGet(board.clone()))),
+            Arc::new(Builtin(tools::TaskList(board.clone()))),
+            Arc::new(Builtin(tools::TaskOutput(background.clone()))),
+            Arc::new(Builtin(tools::TaskStop::new(background.clone()))),
+            Arc::new(Builtin(tools::TaskUpdate(board))),
+            Arc::new(Builtin(tools::TodoWrite::default())),
+            Arc::new(WebFetch),
+            Arc::new(WebSearch),
             Arc::new(Builtin(tools::Write)),
         ];
         Self { all: Mutex::new(all) }
@@ -78,6 +89,7 @@ impl Session {
                 None => !ON_REQUEST.contains(&tool.name()) && (talks || !NEED_A_HOST.contains(&tool.name())),
             })
             .collect();
+        tools.extend(self.mcp.tools().into_iter().map(|tool| -> Arc<dyn AgentTool> { Arc::new(tool) }));
         tools.retain(|tool| !self.is_denied_as_a_whole(tool.name()));
         if let Some(structured) = self.structured_output() {
             tools.push(structured);

@@ -31,6 +31,7 @@ pub(crate) async fn run(session: Arc<Session>, prompts: Vec<Prompt>, stop: StopS
     session.begin_turn();
     let ids: Vec<String> = prompts.iter().filter_map(Prompt::uuid).map(str::to_owned).collect();
     let origin = prompts.first().and_then(|prompt| prompt.frame.origin.as_ref().cloned());
+    wait_for_servers(&session, &stop).await;
     let left = command_turn::run(&session, &prompts, &ids, &stop).await;
     let told = match &left {
         Left::Result(_) => Told::Contexts(Vec::new()),
@@ -81,6 +82,18 @@ pub(crate) async fn run(session: Arc<Session>, prompts: Vec<Prompt>, stop: StopS
     session.output().emit(AgentFrame::Result(Box::new(frame)));
     let stopped = matches!(said.end, End::AbortedStreaming | End::AbortedTools);
     TurnOver { fulfilled: !stopped || stop.why() == Some(Stop::Urgent) }
+}
+
+/// A turn begins with all tools there are, so it waits for MCP servers that are still being connected.
+async fn wait_for_servers(session: &Arc<Session>, stop: &StopSignal) {
+    let ready = async {
+        session.mcp.start().await;
+        session.mcp.ready().await;
+    };
+    tokio::select! {
+        () = ready => {}
+        () = stop.token().cancelled() => {}
+    }
 }
 
 /// What hooks say about a prompt.

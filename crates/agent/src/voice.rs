@@ -2,7 +2,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use pilothouse_proto::message::{MessageStreamEvent, StreamEvent};
+use pilothouse_proto::message::{MessageStreamEvent, StreamEvent, ToolUseMeta};
 use pilothouse_proto::system::{TaskProgress, TaskUsage};
 use pilothouse_proto::{
     AgentFrame, Content, ContentBlock, Extra, Message, MessageParam, Opt, Role, System, ToolResultBlock,
@@ -154,6 +154,7 @@ impl Voice {
         if thinks {
             frame.thinking_display = "updates".into();
         }
+        frame.tool_use_meta = tool_names(&self.session, &frame.message).into();
         self.name_prompts(&mut frame);
         if let Some(caller) = &self.caller {
             frame.parent_tool_use_id = caller.parent.clone().into();
@@ -338,4 +339,12 @@ pub(crate) fn failed_result(id: &ToolUseId, text: impl Into<String>) -> ToolResu
         is_error: true.into(),
         ..ToolResultBlock::default()
     }
+}
+
+/// What people call the tools of MCP servers that a message calls; none if it calls none.
+fn tool_names(session: &Session, message: &Message) -> Option<Vec<ToolUseMeta>> {
+    let calls = message.content.iter().filter_map(|block| block.as_tool_use());
+    let named: Vec<ToolUseMeta> =
+        calls.filter_map(|call| session.mcp.tool_use_meta(call.id.clone(), &call.name)).collect();
+    (!named.is_empty()).then_some(named)
 }

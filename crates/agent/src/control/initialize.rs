@@ -4,17 +4,19 @@ use std::sync::Arc;
 
 use pilothouse_link::{Agent, Responder};
 use pilothouse_proto::control::{Initialize, InitializeResponse};
+use pilothouse_proto::mcp::McpSdkServer;
 use pilothouse_proto::message::FastModeState;
-use pilothouse_proto::{AccountInfo, ApiProvider, PermissionMode};
+use pilothouse_proto::{AccountInfo, ApiProvider, McpServerConfig, PermissionMode};
 use serde_json::{Value, json};
 
 use crate::frames::init::{CAPABILITIES, key_source};
 use crate::launch::PROTOCOL_VERSION;
+use crate::mcp::Configured;
 use crate::offers;
 use crate::session::Session;
 
 /// Takes what the host registers and tells it what there is. A second time replaces the first.
-pub(crate) fn initialize(
+pub(crate) async fn initialize(
     session: &Arc<Session>,
     mut initialize: Initialize,
     raw: &[u8],
@@ -35,7 +37,12 @@ pub(crate) fn initialize(
     if let Some(title) = initialize.title.as_ref() {
         session.set_title(Some(title.clone()));
     }
+    for name in initialize.sdk_mcp_servers.as_ref().into_iter().flatten() {
+        let config = McpSdkServer { name: name.clone(), ..McpSdkServer::default() };
+        session.mcp.add([Configured::given(name, McpServerConfig::Sdk(config))]);
+    }
     session.set_initialize(initialize);
+    session.mcp.start().await;
     responder.success(&response(session, !hooks.is_null()));
     if had_begun {
         session.tell_tasks();

@@ -1,6 +1,7 @@
 //! Answers to the host's requests, but for those that concern the queue.
 
 mod initialize;
+mod mcp;
 mod reports;
 mod settings;
 
@@ -117,7 +118,12 @@ pub(crate) async fn slowly(
             reports::task_output(session, wanted.task_id.as_str(), responder)
         }
         HostRequest::RewindFiles(rewind) => reports::rewind(session, &rewind, responder),
-        HostRequest::McpStatus(_) => responder.success(&json!({"mcpServers": []})),
+        HostRequest::McpStatus(_)
+        | HostRequest::McpSetServers(_)
+        | HostRequest::McpReconnect(_)
+        | HostRequest::McpToggle(_)
+        | HostRequest::HostMcpMessage(_)
+        | HostRequest::McpCall(_) => mcp::answer(session, request, responder).await,
         HostRequest::Unknown(unknown) => untyped(session, &unknown.tag, raw, responder).await,
         other => responder.error(format!("Unsupported control request subtype: {}", other.tag())),
     }

@@ -30,7 +30,7 @@ impl Running {
                 self.finish = Some(0);
             }
             HostRequest::Initialize(initialize) => {
-                control::initialize(&session, *initialize, &raw, responder)
+                control::initialize(&session, *initialize, &raw, responder).await
             }
             HostRequest::Unknown(unknown) if !control::is_known(&unknown.tag) => {
                 unsupported(id, &unknown.tag, responder)

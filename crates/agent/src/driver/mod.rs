@@ -62,6 +62,7 @@ impl Driver {
         for warning in session.trust_warnings() {
             complain(&warning);
         }
+        session.mcp.start_external();
         let mut running = Running {
             driver: self,
             turns: JoinSet::new(),
@@ -77,6 +78,7 @@ impl Driver {
 
 async fn finish(session: &Session, code: i32) -> Finish {
     session.recorder().mirror(session.output());
+    session.mcp.close();
     let printed = session.output().printed();
     session.host().close().await;
     Finish { code, printed }

@@ -33,7 +33,7 @@ pub(crate) fn init(session: &Session, prompts: &[String]) -> AgentFrame {
         session.id(),
     );
     let catalog = session.catalog();
-    frame.mcp_servers = Vec::new().into();
+    frame.mcp_servers = session.mcp.summaries().into();
     frame.permission_mode = PermissionMode::from(session.mode().name()).into();
     frame.slash_commands =
         offers::commands(session).into_iter().map(|command| command.name).collect::<Vec<_>>().into();

@@ -92,11 +92,16 @@ async fn pump(
         }
         let inbox = inbox.clone();
         match answer {
-            Poll::Ready(answer) => drop(answer.map(|answer| inbox.send(answer))),
-            Poll::Pending => {
-                drop(tokio::spawn(async move { exchange.await.map(|answer| inbox.send(answer)) }))
-            }
+            Poll::Ready(answer) => hand_over(answer, &inbox),
+            Poll::Pending => drop(tokio::spawn(async move { hand_over(exchange.await, &inbox) })),
         }
+    }
+}
+
+/// A client that is gone has no use for an answer.
+fn hand_over(answer: Option<ServerJsonRpcMessage>, inbox: &Inbox) {
+    if let Some(answer) = answer {
+        inbox.send(answer).ok();
     }
 }
 

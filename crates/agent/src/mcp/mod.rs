@@ -13,6 +13,7 @@ mod names;
 mod server;
 mod servers;
 mod tool;
+mod tool_results;
 
 pub use config::{Configured, Origin, configured};
 pub use servers::Servers;

@@ -7,16 +7,19 @@ use std::time::Duration;
 
 use pilothouse_link::{Agent, Handle};
 use pilothouse_mcp::rmcp::model::ServerJsonRpcMessage;
-use pilothouse_proto::Raw;
 use pilothouse_proto::control::McpSetServersResponse;
 use pilothouse_proto::mcp::{McpServerConfig, McpServerStatus};
+use pilothouse_proto::message::ToolUseMeta;
 use pilothouse_proto::system::McpServerState;
+use pilothouse_proto::{Raw, ToolUseId};
+use pilothouse_settings::Settings;
 use tokio::sync::{oneshot, watch};
 
-use crate::launch::Environment;
-use crate::mcp::config::Configured;
+use crate::launch::{Environment, Launch};
+use crate::mcp::config::{Configured, configured};
 use crate::mcp::connect::{Connection, connect};
 use crate::mcp::handler::Handler;
+use crate::mcp::names::display_name;
 use crate::mcp::server::{Server, State};
 use crate::mcp::tool::McpTool;
 
@@ -49,6 +52,17 @@ impl Servers {
             table: Mutex::default(),
             changes: watch::Sender::new(0),
         })
+    }
+
+    /// The servers of files and the command line.
+    pub(crate) fn of_launch(host: &Handle<Agent>, launch: &Launch, settings: &Settings) -> Arc<Self> {
+        let servers = Self::new(host.clone(), &launch.cwd, &launch.env);
+        let (found, problems) = configured(launch, settings);
+        for problem in problems {
+            tracing::warn!("{problem}");
+        }
+        servers.add(found);
+        servers
     }
 
     /// Takes servers in; those of a name that is taken are left out. They are connected by [`Servers::start`].
@@ -101,6 +115,27 @@ impl Servers {
         }
         tools.sort_by(|a, b| a.full_name().cmp(b.full_name()));
         tools
+    }
+
+    /// What people call a tool of a server; none for any other tool.
+    pub fn tool_use_meta(self: &Arc<Self>, id: ToolUseId, name: &str) -> Option<ToolUseMeta> {
+        let (_, last) = name.strip_prefix("mcp__")?.split_once("__")?;
+        let known = self.tools().into_iter().find(|tool| tool.full_name() == name).map(|tool| tool.meta());
+        let mut meta = ToolUseMeta { id, display_name: display_name(last).into(), ..ToolUseMeta::default() };
+        if let Some(known) = known {
+            meta.display_name = known.display_name.into();
+            meta.server_display_name = known.server_display_name.into();
+            meta.tool_name = known.tool_name.into();
+        }
+        Some(meta)
+    }
+
+    /// Ends all connections, and the programs behind them.
+    pub fn close(&self) {
+        let gone = std::mem::take(&mut *self.table());
+        // Outside of the lock: programs are ended here.
+        drop(gone);
+        self.tell();
     }
 
     /// What the connected servers want the model to know of them, with their names.

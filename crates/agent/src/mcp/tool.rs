@@ -9,6 +9,7 @@ use pilothouse_mcp::rmcp::model::{
     Tool,
 };
 use pilothouse_mcp::rmcp::service::{PeerRequestOptions, RequestHandle, ServiceError};
+use pilothouse_proto::McpServerProvenance;
 use pilothouse_tools::{Input, Outcome};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
@@ -162,6 +163,15 @@ impl AgentTool for McpTool {
 
     fn runs_in_parallel(&self, _: &Input) -> bool {
         self.is_read_only()
+    }
+
+    fn mcp_server(&self) -> Option<McpServerProvenance> {
+        let (name, source) = (self.server.clone(), self.source.to_owned());
+        Some(McpServerProvenance { name, source, ..McpServerProvenance::default() })
+    }
+
+    fn title(&self) -> Option<String> {
+        Some(self.meta().display_name)
     }
 
     fn run<'a>(&'a self, call: &'a ToolCall, session: &'a Arc<Session>) -> Working<'a> {

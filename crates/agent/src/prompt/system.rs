@@ -29,6 +29,7 @@ pub(crate) fn system(session: &Session) -> Vec<TextBlock> {
             {
                 texts.push(surroundings(session));
             }
+            texts.extend(instructions(session));
         }
     }
     let appended = initialize.append_system_prompt.as_ref().or(launch.append_system_prompt.as_ref());
@@ -38,6 +39,16 @@ pub(crate) fn system(session: &Session) -> Vec<TextBlock> {
         .filter(|text| !text.trim().is_empty())
         .map(|text| TextBlock { text, ..TextBlock::default() })
         .collect()
+}
+
+/// What MCP servers say about themselves. They are strangers, and the model is told whose words these are.
+fn instructions(session: &Session) -> Option<String> {
+    let said = session.mcp.instructions();
+    let section = |(name, text): &(String, String)| format!("## {name}\n{text}");
+    let sections: Vec<String> = said.iter().map(section).collect();
+    (!sections.is_empty()).then(|| {
+        format!("# How to use the tools of MCP servers, in the servers' words\n\n{}", sections.join("\n\n"))
+    })
 }
 
 /// Where the session runs.

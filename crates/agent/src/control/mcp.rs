@@ -1,0 +1,54 @@
+//! Requests about MCP servers.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use pilothouse_link::{Agent, Responder};
+use pilothouse_proto::control::{Ack, HostRequest, McpCall};
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use crate::session::Session;
+
+/// How long a call without the model may take unless the host says otherwise, and the bounds of what it may say.
+const CALL: Duration = Duration::from_secs(120);
+const SHORTEST_CALL: u64 = 1_000;
+const LONGEST_CALL: u64 = 600_000;
+
+/// Answers one of them; others are not handed here.
+pub(super) async fn answer(session: &Arc<Session>, request: HostRequest, responder: Responder<Agent>) {
+    let done = match request {
+        HostRequest::McpStatus(_) => {
+            return responder.success(&json!({"mcpServers": session.mcp.statuses()}));
+        }
+        HostRequest::McpSetServers(set) => {
+            return responder.success(&session.mcp.set(set.servers).await);
+        }
+        HostRequest::McpCall(call) => return self::call(session, *call, responder).await,
+        HostRequest::McpReconnect(reconnect) => session.mcp.reconnect(&reconnect.server_name).await,
+        HostRequest::McpToggle(toggle) => session.mcp.toggle(&toggle.server_name, toggle.enabled).await,
+        HostRequest::HostMcpMessage(message) => session.mcp.deliver(&message.server_name, &message.message),
+        other => Err(format!("Unsupported control request subtype: {}", other.tag())),
+    };
+    match done {
+        Ok(()) => responder.success(&Ack::default()),
+        Err(error) => responder.error(error),
+    }
+}
+
+/// A call that the host makes itself, past the model.
+async fn call(session: &Arc<Session>, call: McpCall, responder: Responder<Agent>) {
+    let found = session.mcp.tools().into_iter().find(|tool| tool.full_name() == call.tool);
+    let Some(tool) = found else {
+        return responder.error(format!("MCP tool not found: {}", call.tool));
+    };
+    let millis = call.timeout_ms.as_ref().and_then(|millis| millis.as_u64());
+    let limit =
+        millis.map_or(CALL, |millis| Duration::from_millis(millis.clamp(SHORTEST_CALL, LONGEST_CALL)));
+    let arguments = call.arguments.into_option().unwrap_or_default();
+    match tool.call(arguments, None, Some(limit), &CancellationToken::new()).await {
+        Ok(result) => responder.success(&result),
+        Err(pilothouse_tools::Outcome::Failed { message, .. }) => responder.error(message),
+        Err(_) => responder.error("the call was stopped"),
+    }
+}
