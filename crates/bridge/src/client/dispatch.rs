@@ -179,7 +179,8 @@ impl Client {
         let Started { session_id, attached, seq } = started;
         let channel = self.hub.channel(&session_id)?;
         let joined = channel.join(&self.outbox, &self.device.name, Some(seq));
-        self.sent.insert(session_id.clone(), joined.since);
+        // Who follows already goes on from where it is.
+        self.sent.entry(session_id.clone()).or_insert(joined.since);
         self.addressed = Some(session_id.clone());
         let created = SessionCreated {
             subtype: "session_created".to_owned(),
@@ -243,7 +244,10 @@ impl Client {
     ) -> Result<(), Stopped> {
         let Subscribe { session_id, since } = subscribe;
         let joined = self.hub.channel(&session_id)?.join(&self.outbox, &self.device.name, since);
-        self.sent.insert(session_id.clone(), joined.since);
+        let sent = self.sent.entry(session_id.clone()).or_insert(joined.since);
+        if since.is_some() {
+            *sent = joined.since;
+        }
         self.addressed = Some(session_id.clone());
         let subscribed = Subscribed {
             session_id: session_id.clone(),

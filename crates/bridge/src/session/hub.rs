@@ -75,7 +75,7 @@ pub struct Started {
     pub session_id: SessionId,
     /// Whether it was there already.
     pub attached: bool,
-    /// Its newest position then.
+    /// The position after which events are news to whoever started it.
     pub seq: Seq,
 }
 
@@ -268,7 +268,8 @@ impl Hub {
             why: Some("resumed".to_owned()),
             by: Some(launch.by.clone()),
         };
-        let seq = recorder.store(running, None).await?;
+        let seq = recorder.state.view.seq;
+        recorder.store(running, None).await?;
         self.spawn(recorder, launch, writing);
         Ok(Started { session_id: session_id.clone(), attached: false, seq })
     }

@@ -4,6 +4,7 @@
 
 mod approvals;
 mod attacks;
+mod chaos;
 mod crash;
 mod harness;
 mod log;

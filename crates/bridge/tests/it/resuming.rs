@@ -145,11 +145,9 @@ async fn a_claude_session_has_one_user_at_a_time() {
     let taken = phone.until("system").await;
     assert_eq!(taken["sessionId"].as_str(), Some(session.as_str()), "its log goes on");
     assert_eq!(laptop.until_some("the end", |message| message["subtype"] == "stopped").await["by"], "phone");
-    laptop
-        .until_some("running again", |message| {
-            message["type"] == "session_state" && message["state"] == "running"
-        })
-        .await;
+    let runs_again = |message: &Value| message["type"] == "session_state" && message["state"] == "running";
+    laptop.until_some("running again", runs_again).await;
+    phone.until_some("running again", runs_again).await;
     hub.shut_down("the test").await;
     place.no_process_is_left().await;
 }

@@ -67,6 +67,14 @@ fn stubborn() -> io::Result<ExitCode> {
     Err(shell.env("FAULTY", "stubborn_inside").exec())
 }
 
+/// Writes a prompt's name to the file that judges how often it ran, before it runs.
+fn note_in_ledger(uuid: &str) -> io::Result<()> {
+    let path = std::env::var_os("FAULTY_LEDGER").ok_or(io::ErrorKind::NotFound)?;
+    let mut ledger = std::fs::OpenOptions::new().append(true).create(true).open(path)?;
+    ledger.write_all(format!("{uuid}\n").as_bytes())?;
+    ledger.sync_all()
+}
+
 /// The size that a scenario is asked for.
 fn size() -> usize {
     std::env::var("FAULTY_SIZE").ok().and_then(|text| text.parse().ok()).unwrap_or(1)
@@ -81,6 +89,10 @@ fn turn(fault: &str, cli: &mut Cli, prompt: &Value) -> io::Result<Option<ExitCod
     let uuid = prompt["uuid"].as_str().unwrap_or_default().to_owned();
     match fault {
         "tour" => return tour::turn(cli, prompt).map(|()| None),
+        "ledger" => {
+            note_in_ledger(&uuid)?;
+            return tour::turn(cli, prompt).map(|()| None);
+        }
         "merge" => return merge(cli, uuid).map(|()| None),
         "withdraw" => return withdraw(cli, uuid).map(|()| None),
         "inject" => return inject(cli, uuid).map(|()| None),
