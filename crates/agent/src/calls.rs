@@ -57,7 +57,7 @@ pub(crate) async fn perform(
 }
 
 async fn perform_known(session: &Arc<Session>, mut call: ToolCall, tool: &dyn AgentTool) -> Performed {
-    if let Some(problem) = missing(tool, &call) {
+    if let Some(problem) = missing(tool, &call).or_else(|| tool.refuses(&call.input)) {
         let message = format!("InputValidationError: {problem}");
         let text = format!("<tool_use_error>{message}</tool_use_error>");
         return Performed::refused(call, &text, Some(message.into()), None);
@@ -89,9 +89,12 @@ async fn perform_known(session: &Arc<Session>, mut call: ToolCall, tool: &dyn Ag
         }
         Verdict::Run { input, decision, then_stop, contexts } => {
             call.input = input;
-            let begun = Instant::now();
+            let (begun, cwd) = (Instant::now(), session.cwd());
             let ran = tool.run(&call, session).await;
             let took = begun.elapsed();
+            if let Outcome::Done(done) = &ran.outcome {
+                session.tell_of_changes(&call, &done.structured, cwd).await;
+            }
             let mut performed = finish(call, ran, decision);
             performed.contexts = contexts;
             stay_inside(session, &mut performed);

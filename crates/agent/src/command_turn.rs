@@ -22,8 +22,13 @@ pub(crate) enum Left {
     All,
     /// The model is asked with these blocks instead of the prompt.
     Prompt { blocks: Vec<ContentBlock>, contexts: Vec<String> },
-    /// Only the result, with this text.
-    Result(String),
+    /// Only the result.
+    Result {
+        /// What it says.
+        text: String,
+        /// The command that it is the result of; `custom` for those of files.
+        command: Option<String>,
+    },
 }
 
 /// Sees to a turn that may be a command.
@@ -47,7 +52,13 @@ pub(crate) async fn run(
         Dispatch::Local(answer) => {
             session.output().emit(init(session, ids));
             answered(session, prompt, &answer);
-            Left::Result(answer.text)
+            let called = text.get(1..).and_then(|text| text.split_whitespace().next()).unwrap_or_default();
+            let command = match answer.outcome {
+                LocalOutcome::Unavailable => None,
+                _ if session.catalog().find(called).is_some() => Some("custom".to_owned()),
+                _ => Some(called.to_owned()),
+            };
+            Left::Result { text: answer.text, command }
         }
         Dispatch::Compact(instructions) => {
             compacted(session, ids, instructions.as_deref().unwrap_or_default(), stop).await
@@ -55,7 +66,7 @@ pub(crate) async fn run(
         Dispatch::Clear => {
             clear(session, prompt).await;
             session.output().emit(init(session, ids));
-            Left::Result(String::new())
+            Left::Result { text: String::new(), command: Some("clear".to_owned()) }
         }
     }
 }
@@ -100,15 +111,20 @@ async fn compacted(session: &Arc<Session>, ids: &[String], instructions: &str, s
                 session.output().emit(frame);
             }
             session.replay_local("<local-command-stdout>Compacted</local-command-stdout>");
-            Left::Result(String::new())
         }
         Err(error) => {
             let text = format!("Error: {error}");
-            let frame = synthetic::local_command(session, &text, true);
+            let mut frame = synthetic::local_command(session, &text, true);
+            let (command, args) = ("compact".to_owned(), instructions.to_owned());
+            frame.local_command_run =
+                Opt::Some(LocalCommandRun { command, args, ..LocalCommandRun::default() });
+            let kind = "failed".to_owned();
+            frame.local_command_outcome =
+                Opt::Some(LocalCommandOutcome { kind, ..LocalCommandOutcome::default() });
             Voice::main(session, Vec::new()).synthetic(frame);
-            Left::Result(text)
         }
     }
+    Left::Result { text: String::new(), command: Some("compact".to_owned()) }
 }
 
 /// Starts over: an empty conversation under a new id, with its own transcript.

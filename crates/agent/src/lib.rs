@@ -20,6 +20,7 @@ mod commands;
 mod compact;
 mod control;
 mod driver;
+mod events;
 mod frames;
 pub mod gate;
 mod happenings;

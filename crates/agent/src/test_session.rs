@@ -27,6 +27,12 @@ pub(crate) struct Scripted {
     pub(crate) asked: Mutex<Vec<Request>>,
 }
 
+impl Scripted {
+    pub(crate) fn will_answer(&self, answers: Vec<Vec<ContentBlock>>) {
+        self.answers.lock().unwrap().extend(answers);
+    }
+}
+
 impl Model for Scripted {
     fn stream(&self, request: Request, stop: CancellationToken) -> Reply {
         let model = request.model.clone();
@@ -137,7 +143,7 @@ impl TestSession {
 
     /// What the model answers next.
     pub(crate) fn will_answer(&self, answers: Vec<Vec<ContentBlock>>) {
-        self.model.answers.lock().unwrap().extend(answers);
+        self.model.will_answer(answers);
     }
 
     /// The directory the session runs in.

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use pilothouse_model::{Request, Thinking, ThinkingStyle, ToolOffer};
 use pilothouse_proto::{AgentFrame, ContentBlock, MessageOrigin, Opt, User};
+use pilothouse_rules::Mode;
 
 use crate::command_turn::{self, Left};
 use crate::frames::init::init;
@@ -34,10 +35,10 @@ pub(crate) async fn run(session: Arc<Session>, prompts: Vec<Prompt>, stop: StopS
     wait_for_servers(&session, &stop).await;
     let left = command_turn::run(&session, &prompts, &ids, &stop).await;
     let told = match &left {
-        Left::Result(_) => Told::Contexts(Vec::new()),
+        Left::Result { .. } => Told::Contexts(Vec::new()),
         Left::All | Left::Prompt { .. } => tell_hooks(&session, &prompts, &stop).await,
     };
-    if !matches!(left, Left::Result(_)) {
+    if !matches!(left, Left::Result { .. }) {
         session.output().emit(init(&session, &ids));
     }
     replay(&session, &prompts);
@@ -49,8 +50,9 @@ pub(crate) async fn run(session: Arc<Session>, prompts: Vec<Prompt>, stop: StopS
         spent: session.take_spent(),
         queued: session.queue(|queue| queue.len()),
     };
-    if let Left::Result(text) = &left {
-        let frame = result::of_local(&session, text, facts(&session));
+    if let Left::Result { text, command } = &left {
+        let mut frame = result::of_local(&session, text, facts(&session));
+        frame.local_command = command.clone().into();
         session.output().emit(AgentFrame::Result(Box::new(frame)));
         return TurnOver { fulfilled: true };
     }
@@ -72,6 +74,12 @@ pub(crate) async fn run(session: Arc<Session>, prompts: Vec<Prompt>, stop: StopS
     if let Left::Prompt { blocks, contexts: more } = left {
         instead = Some(blocks);
         contexts.extend(more);
+    }
+    if session.history().is_empty() {
+        session.tell_of_instructions(prompt::memory_files(&session)).await;
+    }
+    if session.mode() == Mode::Plan {
+        contexts.push(crate::plan::reminder(session.plan(), &session));
     }
     take_in(&session, &prompts, instead, contexts);
     let said = converse(&session, ids.clone(), stop.clone()).await;

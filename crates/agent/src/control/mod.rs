@@ -8,8 +8,9 @@ mod settings;
 use std::sync::Arc;
 
 use pilothouse_link::{Agent, Responder};
+use pilothouse_model::ModelInfo;
 use pilothouse_proto::control::{Ack, HostRequest, SetModelResponse, SetPermissionModeResponse};
-use pilothouse_proto::{AgentFrame, Content, MessageParam, Opt, PermissionMode, User};
+use pilothouse_proto::{AgentFrame, Content, HookEvent, MessageParam, Opt, PermissionMode, User};
 use pilothouse_rules::Mode;
 use serde_json::{Value, json};
 
@@ -68,7 +69,7 @@ pub(crate) fn at_once(
 ) -> Option<(HostRequest, Responder<Agent>)> {
     match request {
         HostRequest::SetPermissionMode(set) => set_mode(session, &set.mode, responder),
-        HostRequest::SetModel(set) => set_model(session, set.model.into_option(), responder),
+        HostRequest::SetModel(set) => switch_model(session, set.model.into_option(), responder),
         HostRequest::SetMaxThinkingTokens(set) => {
             if !matches!(set.max_thinking_tokens, Opt::Absent) {
                 session.set_max_thinking_tokens(set.max_thinking_tokens.into_option());
@@ -150,6 +151,27 @@ fn set_mode(session: &Session, wanted: &PermissionMode, responder: Responder<Age
         ..Default::default()
     });
     session.set_mode(mode);
+}
+
+/// Hooks may have a say in it; without any it is done at once.
+fn switch_model(session: &Arc<Session>, wanted: Option<String>, responder: Responder<Agent>) {
+    let heard = [HookEvent::PreModelSwitch, HookEvent::PostModelSwitch];
+    if !heard.iter().any(|event| session.hooks().wants(event)) {
+        return set_model(session, wanted, responder);
+    }
+    let session = session.clone();
+    tokio::spawn(async move {
+        let variable = |name: &str| session.launch().env.get(name).map(str::to_owned);
+        let to = ModelInfo::with_aliases(wanted.as_deref().unwrap_or("default"), variable).id;
+        let switch = session.model_switch(to, wanted.clone());
+        match session.ask_about_model(switch.clone()).await {
+            Err(reason) => responder.error(format!("set_model: {reason}")),
+            Ok(()) => {
+                set_model(&session, wanted, responder);
+                session.tell_of_model(switch).await;
+            }
+        }
+    });
 }
 
 fn set_model(session: &Session, wanted: Option<String>, responder: Responder<Agent>) {

@@ -1,7 +1,10 @@
 //! Requests about settings and rules.
 
+use std::sync::Arc;
+
 use pilothouse_link::{Agent, Responder};
 use pilothouse_proto::control::{Ack, UpdateSettings};
+use pilothouse_proto::hook::ConfigSource;
 use pilothouse_rules::Source;
 use pilothouse_settings::{Change, FlagSettings, Layer, LoadOptions, Settings, edit_file};
 use serde_json::{Map, Value, json};
@@ -70,7 +73,7 @@ pub(super) fn apply(session: &Session, changes: &Map<String, Value>, responder: 
 }
 
 /// Writes settings to a file.
-pub(super) fn update(session: &Session, update: &UpdateSettings, responder: Responder<Agent>) {
+pub(super) fn update(session: &Arc<Session>, update: &UpdateSettings, responder: Responder<Agent>) {
     let layer = match update.source.as_str() {
         "userSettings" => Layer::User,
         "projectSettings" => Layer::Project,
@@ -87,7 +90,15 @@ pub(super) fn update(session: &Session, update: &UpdateSettings, responder: Resp
     let changes: Vec<Change> =
         update.settings.iter().map(|(key, value)| Change::set(&[key], value.clone())).collect();
     match edit_file(&file, &changes) {
-        Ok(_) => responder.success(&Ack::default()),
+        Ok(_) => {
+            let source = match layer {
+                Layer::User => ConfigSource::UserSettings,
+                Layer::Project => ConfigSource::ProjectSettings,
+                _ => ConfigSource::LocalSettings,
+            };
+            session.tell_of_config(source, file);
+            responder.success(&Ack::default());
+        }
         Err(error) => responder.error(format!("update_settings: {error}")),
     }
 }

@@ -44,7 +44,7 @@ pub(super) fn question(scene: &Scene, tool: &ToolUse, decision: &Decision) -> Ca
 }
 
 /// A plan is shown from its file, so the arguments of the call that ends planning are nobody's business.
-fn shown_input(tool: &ToolUse) -> Map<String, Value> {
+pub(super) fn shown_input(tool: &ToolUse) -> Map<String, Value> {
     match tool.name.as_str() {
         "ExitPlanMode" => Map::new(),
         _ => tool.input.clone(),

@@ -7,6 +7,7 @@ use pilothouse_proto::{AgentFrame, PermissionDecisionMeta, PermissionDenial, Sys
 use pilothouse_rules::{Behavior, Decision, HookOpinion, Step};
 use serde_json::Value;
 
+use super::ask::shown_input;
 use super::check::Gate;
 use super::words;
 use crate::hooks::{Occasion, ToolUse};
@@ -118,7 +119,7 @@ pub(super) fn note(session: &Session, tool: &ToolUse) {
     session.note_denial(PermissionDenial {
         tool_name: tool.name.clone(),
         tool_use_id: tool.id.clone(),
-        tool_input: tool.input.clone(),
+        tool_input: shown_input(tool),
         ..PermissionDenial::default()
     });
 }

@@ -28,6 +28,14 @@ pub(crate) fn reminder(session: &Session) -> Option<String> {
     ))
 }
 
+/// The memory files that a session reads.
+pub(crate) fn memory_files(session: &Session) -> Vec<PathBuf> {
+    if session.launch().bare {
+        return Vec::new();
+    }
+    files(session).into_iter().filter(|path| path.is_file()).collect()
+}
+
 /// Where memory files may lie, the most general first.
 fn files(session: &Session) -> Vec<PathBuf> {
     let launch = session.launch();

@@ -3,5 +3,5 @@
 mod memory;
 mod system;
 
-pub(crate) use memory::reminder;
+pub(crate) use memory::{memory_files, reminder};
 pub(crate) use system::system;

@@ -25,7 +25,18 @@ impl Talking {
                 self.streamed(*event, first_after);
                 Vec::new()
             }
-            Event::Block { message, request_id } => self.block(*message, request_id),
+            Event::Block { message, request_id } => {
+                if self.talk.voice.caller().is_none()
+                    && let Some(text) = message.content.first().and_then(ContentBlock::as_text)
+                {
+                    let (index, stop) = (self.draft.blocks as u64, self.talk.stop.token().clone());
+                    tokio::select! {
+                        () = self.talk.session.tell_of_text(index, text) => {}
+                        () = stop.cancelled() => {}
+                    }
+                }
+                self.block(*message, request_id)
+            }
             Event::Discarded { .. } => {
                 self.running.abort_all();
                 self.calls.clear();
@@ -42,7 +53,16 @@ impl Talking {
                 Vec::new()
             }
             Event::Done(answer) => self.answered(*answer),
-            Event::Failed(failure) => self.failed(*failure),
+            Event::Failed(failure) => {
+                if self.talk.voice.caller().is_none() {
+                    let stop = self.talk.stop.token().clone();
+                    tokio::select! {
+                        () = self.talk.session.tell_of_failure(failure.class.clone(), &failure.text) => {}
+                        () = stop.cancelled() => {}
+                    }
+                }
+                self.failed(*failure)
+            }
             // The signal that stops a model is heard before its event, so this is a model that stopped by itself.
             Event::Stopped(_) => {
                 self.reply = None;

@@ -17,6 +17,7 @@ use serde_json::Value;
 use tokio::task::JoinSet;
 
 use crate::calls::{self, Performed};
+use crate::events;
 use crate::history::History;
 use crate::hooks::Occasion;
 use crate::machine::{CallEnd, End, Limits, Next, Nudge, Turn};
@@ -130,7 +131,10 @@ impl Talking {
             let mut later = Vec::new();
             for step in next {
                 match step {
-                    Next::Ask => self.ask(),
+                    Next::Ask => {
+                        self.batch_hooks().await;
+                        self.ask();
+                    }
                     Next::Run(id) => {
                         self.start(&id);
                         // The call asks for leave before the model is heard on, as far as that takes no time.
@@ -196,6 +200,20 @@ impl Talking {
         }
         self.draft = Draft::default();
         self.reply = Some(self.talk.session.model().stream(request, self.talk.stop.token().clone()));
+    }
+
+    /// Hooks hear of all calls of the last message together.
+    async fn batch_hooks(&mut self) {
+        let results = &self.results;
+        let calls = events::batch(&self.calls, |id| results.get(id).map(|performed| &performed.structured));
+        let stop = self.talk.stop.token().clone();
+        let contexts = tokio::select! {
+            contexts = self.talk.session.tell_of_batch(calls) => contexts,
+            () = stop.cancelled() => return,
+        };
+        if let Some(last) = self.calls.last().and_then(|call| self.results.get_mut(&call.id)) {
+            last.contexts.extend(contexts);
+        }
     }
 
     /// Puts the results of the last message's calls into the history, in the order of the calls.
