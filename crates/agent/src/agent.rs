@@ -113,7 +113,9 @@ impl Agent {
     /// Something to send signals with while [`Agent::finished`] is awaited.
     pub fn signaller(&self) -> impl Fn(Signal) + Send + Sync + 'static {
         let signals = self.signals.clone();
-        move |signal| drop(signals.send(signal))
+        move |signal| {
+            let _ = signals.send(signal);
+        }
     }
 
     /// Waits for the end.

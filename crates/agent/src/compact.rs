@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use pilothouse_model::{Event, Purpose, Request, Thinking};
+use pilothouse_model::{ApiFailure, Event, FailureKind, Purpose, Request, Thinking};
 use pilothouse_proto::system::{
     CompactBoundary, CompactMetadata, CompactResult, CompactTrigger, StatusKind, SystemStatus,
 };
-use pilothouse_proto::{AgentFrame, Content, Extra, MessageParam, Opt, Role, System, User};
+use pilothouse_proto::{AgentFrame, AssistantError, Content, Extra, MessageParam, Opt, Role, System, User};
 use pilothouse_store::NewEntry;
 use serde_json::{Map, Number, Value, json};
 use tokio_util::sync::CancellationToken;
@@ -72,9 +72,38 @@ pub(crate) async fn compact(
     Ok(Compacted { frames })
 }
 
-/// Whether the context is so full that it must be compacted before the next question.
-pub(crate) fn is_due(session: &Session) -> bool {
-    threshold(session).is_some_and(|most| session.context_tokens() >= most)
+/// Compacts when the context is so full that the next question might not fit. When that fails the conversation goes on as
+/// it is: the API has the last word on what fits.
+pub(crate) async fn when_due(session: &Arc<Session>, stop: CancellationToken) {
+    if !threshold(session).is_some_and(|most| session.context_tokens() >= most) {
+        return;
+    }
+    match compact(session, Trigger::Auto, "", stop).await {
+        Ok(done) => done.frames.into_iter().for_each(|frame| session.output().emit(frame)),
+        Err(error) => tracing::warn!(%error, "the conversation was not compacted"),
+    }
+}
+
+/// What is wrong with a conversation that no model could read, however it is compacted: one that is far beyond the window.
+pub(crate) fn beyond_reading(session: &Session) -> Option<ApiFailure> {
+    let window = session.model_info().context_window;
+    let size = |message: &MessageParam| serde_json::to_string(message).map_or(0, |text| text.len() as u64);
+    let tokens = session.history().messages().iter().map(size).sum::<u64>() / 4;
+    if tokens <= window {
+        return None;
+    }
+    tell(session, Some(StatusKind::from("compacting")), None);
+    tell(session, None, Some(Err("a single message does not fit into the context window")));
+    Some(ApiFailure {
+        kind: FailureKind::PromptTooLong { tokens: Some(tokens), limit: Some(window) },
+        class: AssistantError::InvalidRequest,
+        text: "Prompt is too long".to_owned(),
+        message: String::new(),
+        status: None,
+        api_type: None,
+        retry_after: None,
+        request_id: None,
+    })
 }
 
 /// The tokens at which the conversation is compacted by itself.

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use pilothouse_proto::hook::{ExitReason, SessionStartSource};
-use pilothouse_proto::system::{CompactTrigger, Informational, InformationalLevel};
+use pilothouse_proto::system::{
+    CompactTrigger, Informational, InformationalLevel, SessionState, SessionStateChanged,
+};
 use pilothouse_proto::{AgentFrame, Extra, HookEvent, Opt, System};
 
 use crate::compact::Trigger;
@@ -56,6 +58,23 @@ impl Session {
             self.hooks().fire(self, &scene, occasion).await;
         }
         contexts
+    }
+
+    /// Tells the host whether the run is going on, if it wants to know.
+    pub(crate) fn tell_state(&self, state: SessionState) {
+        let env = &self.launch().env;
+        let for_all = env.is_on("CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS");
+        if !for_all && !env.is_on("CLAUDE_CODE_SDK_READS_SESSION_STATE") {
+            return;
+        }
+        let frame = SessionStateChanged {
+            state,
+            uuid: self.stamp().uuid(),
+            session_id: self.id(),
+            sdk_host_only: (!for_all).then_some(true).into(),
+            extra: Extra::new(),
+        };
+        self.output().emit(AgentFrame::System(System::SessionStateChanged(frame)));
     }
 
     /// Shows the user a line.

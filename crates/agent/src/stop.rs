@@ -26,11 +26,6 @@ impl StopSignal {
         Self { token, ..Self::default() }
     }
 
-    /// A signal that this one's firing fires as well.
-    pub(crate) fn child(&self) -> Self {
-        Self { token: self.token.child_token(), told: self.told.clone(), why: self.why.clone() }
-    }
-
     /// Stops the work. The first reason counts.
     pub(crate) fn fire(&self, why: Stop) {
         self.why.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(why);

@@ -161,6 +161,11 @@ impl Session {
         self.output().emit(AgentFrame::System(System::TaskNotification(Box::new(frame))));
     }
 
+    /// Whether subagents run in the background, which will come back with a prompt.
+    pub(crate) fn has_background_agents(&self) -> bool {
+        self.tasks(|tasks| tasks.iter().any(|note| note.kind == "local_agent"))
+    }
+
     /// Tells the host which tasks run in the background.
     pub fn tell_tasks(&self) {
         let tasks = self.tasks(|tasks| tasks.clone()).into_iter().map(|note| BackgroundTask {

@@ -8,6 +8,7 @@ use pilothouse_proto::{AgentFrame, ContentBlock, MessageOrigin, Opt, User};
 use pilothouse_rules::Mode;
 
 use crate::command_turn::{self, Left};
+use crate::compact;
 use crate::frames::init::init;
 use crate::frames::result::{self, Circumstances};
 use crate::hooks::Occasion;
@@ -81,6 +82,7 @@ pub(crate) async fn run(session: Arc<Session>, prompts: Vec<Prompt>, stop: StopS
     if session.mode() == Mode::Plan {
         contexts.push(crate::plan::reminder(session.plan(), &session));
     }
+    compact::when_due(&session, stop.token().clone()).await;
     take_in(&session, &prompts, instead, contexts);
     let said = converse(&session, ids.clone(), stop.clone()).await;
     for uuid in session.take_injected_ids() {

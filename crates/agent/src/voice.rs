@@ -122,10 +122,6 @@ impl Voice {
         self.emit(AgentFrame::User(Box::new(frame)));
     }
 
-    pub(crate) fn session(&self) -> &Arc<Session> {
-        &self.session
-    }
-
     pub(crate) fn caller(&self) -> Option<&Caller> {
         self.caller.as_ref()
     }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use pilothouse_link::Inbound;
 use pilothouse_proto::AgentFrame;
+use pilothouse_proto::system::SessionState;
 use pilothouse_tools::TaskEnd;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
@@ -146,6 +147,9 @@ impl Running {
         }
         let doing = self.queue(|queue| queue.turn_ended(fulfilled));
         self.perform(doing);
+        if !self.queue(|queue| queue.is_running()) {
+            self.session().tell_state(SessionState::Idle);
+        }
     }
 
     fn perform(&mut self, doing: Vec<Doing>) {
@@ -159,6 +163,7 @@ impl Running {
                     }
                 }
                 Doing::Start(prompts) => {
+                    session.tell_state(SessionState::Running);
                     self.stop = StopSignal::default();
                     self.turns.spawn(turn::run(session.clone(), prompts, self.stop.clone()));
                 }
@@ -172,6 +177,8 @@ impl Running {
                         self.stop.tell();
                     }
                 }
+                // A subagent in the background comes back with a prompt, and after that turn the end is looked at again.
+                Doing::Exit if session.has_background_agents() => {}
                 Doing::Exit => self.finish = Some(i32::from(session.output().last_failed())),
             }
         }

@@ -87,7 +87,10 @@ fn how(
         End::Completed => (Success, TerminalReason::Completed, None),
         End::HookStopped => (Success, TerminalReason::HookStopped, None),
         End::ApiError => {
+            let status = said.failure.as_ref().and_then(|failure| failure.status);
             let reason = match said.failure.as_ref().map(|failure| failure.kind) {
+                // Without a status nobody was asked: the conversation was seen to be too long before.
+                Some(FailureKind::PromptTooLong { .. }) if status.is_none() => TerminalReason::BlockingLimit,
                 Some(FailureKind::PromptTooLong { .. }) => TerminalReason::PromptTooLong,
                 Some(FailureKind::RequestTooLarge) => TerminalReason::ImageError,
                 _ => TerminalReason::ApiError,

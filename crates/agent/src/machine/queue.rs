@@ -54,8 +54,6 @@ pub(crate) struct Queue {
     running: Option<Vec<String>>,
     seen: HashSet<String>,
     input_ended: bool,
-    /// Things going on in the background that will come back as prompts.
-    pending: usize,
 }
 
 impl Prompt {
@@ -203,12 +201,6 @@ impl Queue {
         self.exit().into_iter().collect()
     }
 
-    /// So many things in the background will still come back as prompts.
-    pub(crate) fn set_pending(&mut self, pending: usize) -> Vec<Doing> {
-        self.pending = pending;
-        self.exit().into_iter().collect()
-    }
-
     /// How many prompts wait.
     pub(crate) fn len(&self) -> usize {
         self.waiting.len()
@@ -236,7 +228,7 @@ impl Queue {
     }
 
     fn exit(&self) -> Option<Doing> {
-        let done = self.input_ended && self.running.is_none() && self.waiting.is_empty() && self.pending == 0;
+        let done = self.input_ended && self.running.is_none() && self.waiting.is_empty();
         done.then_some(Doing::Exit)
     }
 }

@@ -111,14 +111,6 @@ fn a_waiting_prompt_can_be_taken_back() {
 }
 
 #[test]
-fn the_end_of_input_waits_for_what_runs_in_the_background() {
-    let mut queue = Queue::default();
-    queue.set_pending(1);
-    assert!(queue.end_input().is_empty());
-    assert_eq!(short(&queue.set_pending(0)), ["exit"]);
-}
-
-#[test]
 fn a_message_may_join_the_history_without_a_turn() {
     let mut queue = Queue::default();
     let mut silent = prompt("by the way", None);

@@ -160,7 +160,7 @@ impl Talking {
         self.turn.answered(Answered { stop, visible, over_budget: self.talk.session.is_over_budget() })
     }
 
-    fn failed(&mut self, failure: ApiFailure) -> Vec<Next> {
+    pub(super) fn failed(&mut self, failure: ApiFailure) -> Vec<Next> {
         self.reply = None;
         self.said.text = failure.text.clone();
         self.said.stop_reason = Some(StopReason::StopSequence);

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use pilothouse_model::Event;
 use pilothouse_proto::message::{
-    ContentBlockStop, MessageDelta, MessageDeltaBody, MessageStop, MessageStreamEvent,
+    ContentBlockStop, MessageDelta, MessageDeltaBody, MessageStop, MessageStreamEvent, StopReason,
 };
 use pilothouse_proto::{ContentBlock, Extra, Message, Opt};
 
@@ -37,6 +37,10 @@ impl Talking {
             // The money is spent: what was begun is not waited for, and its results are not told.
             End::Budget => self.running.abort_all(),
             _ => self.finish_calls().await,
+        }
+        if end == End::AbortedTools {
+            // The message was cut off after its calls, so that is what it would have stopped for.
+            self.said.stop_reason.get_or_insert(StopReason::ToolUse);
         }
         self.settle();
         self.close_open_calls();

@@ -17,6 +17,7 @@ use serde_json::Value;
 use tokio::task::JoinSet;
 
 use crate::calls::{self, Performed};
+use crate::compact;
 use crate::events;
 use crate::history::History;
 use crate::hooks::Occasion;
@@ -26,9 +27,6 @@ use crate::stop::StopSignal;
 use crate::tool::{AgentTool, ToolCall};
 use crate::voice::Voice;
 use crate::words;
-
-/// How often a call that was just started gets a go before the model does.
-const YIELDS: usize = 8;
 
 /// A conversation that is about to go on.
 pub(crate) struct Talk {
@@ -133,14 +131,12 @@ impl Talking {
                 match step {
                     Next::Ask => {
                         self.batch_hooks().await;
-                        self.ask();
+                        later.extend(self.ask().await);
                     }
                     Next::Run(id) => {
                         self.start(&id);
                         // The call asks for leave before the model is heard on, as far as that takes no time.
-                        for _ in 0..YIELDS {
-                            tokio::task::yield_now().await;
-                        }
+                        tokio::task::yield_now().await;
                     }
                     Next::Nudge(nudge) => self.nudge(nudge),
                     Next::StopHooks => later.extend(self.stop_hooks().await),
@@ -162,17 +158,17 @@ impl Talking {
                     stopped = true;
                     self.turn.stopped()
                 }
-                event = async { self.reply.as_mut()?.next().await }, if self.reply.is_some() => match event {
-                    Some(event) => self.heard(event).await,
-                    None => {
-                        self.reply = None;
-                        Vec::new()
-                    }
-                },
                 Some(performed) = self.running.join_next() => match performed {
                     Ok(performed) => self.performed(performed),
                     Err(panicked) => {
                         tracing::error!(%panicked, "a tool call panicked");
+                        Vec::new()
+                    }
+                },
+                event = async { self.reply.as_mut()?.next().await }, if self.reply.is_some() => match event {
+                    Some(event) => self.heard(event).await,
+                    None => {
+                        self.reply = None;
                         Vec::new()
                     }
                 },
@@ -182,10 +178,16 @@ impl Talking {
     }
 
     /// Takes in what came meanwhile and asks the model.
-    fn ask(&mut self) {
+    async fn ask(&mut self) -> Vec<Next> {
         self.settle();
         if self.talk.voice.caller().is_none() {
             self.inject();
+            if self.turn.rounds() > 0 {
+                compact::when_due(&self.talk.session, self.talk.stop.token().clone()).await;
+            }
+            if let Some(failure) = compact::beyond_reading(&self.talk.session) {
+                return self.failed(failure);
+            }
         }
         let mut request = (self.talk.request)();
         request.messages = self.talk.history.messages();
@@ -200,6 +202,7 @@ impl Talking {
         }
         self.draft = Draft::default();
         self.reply = Some(self.talk.session.model().stream(request, self.talk.stop.token().clone()));
+        Vec::new()
     }
 
     /// Hooks hear of all calls of the last message together.

@@ -25,7 +25,10 @@ fn main() -> ExitCode {
             print(&help());
             ExitCode::SUCCESS
         }
-        Ok(Command::Run(launch)) => run(*launch),
+        Ok(Command::Run(mut launch)) => {
+            start_log(&mut launch);
+            run(*launch)
+        }
         Err(refused) => refuse(&refused.0),
     }
 }
@@ -88,6 +91,35 @@ fn one_shot_prompt(launch: &Launch) -> Result<String, &'static str> {
         );
     }
     Ok(prompt)
+}
+
+/// Writes a log when the command line asks for one: to a file of its own below the configuration home, unless it is told
+/// where. A log that cannot be written costs nothing else.
+fn start_log(launch: &mut Launch) {
+    let Some(debug) = launch.debug.clone() else { return };
+    let filter = debug.filter.filter(|filter| filter.contains('=')).unwrap_or_else(|| "debug".to_owned());
+    let log = tracing_subscriber::fmt().with_env_filter(filter).with_ansi(false);
+    if debug.to_stderr {
+        log.with_writer(std::io::stderr).init();
+        return;
+    }
+    let file = debug.file.unwrap_or_else(|| {
+        let id = launch.session_id.get_or_insert_with(|| uuid::Uuid::new_v4().to_string());
+        launch
+            .env
+            .config_dir()
+            .unwrap_or_else(|| launch.env.home().unwrap_or_default().join(".claude"))
+            .join("debug")
+            .join(format!("{id}.txt"))
+    });
+    let opened = file
+        .parent()
+        .map_or(Ok(()), std::fs::create_dir_all)
+        .and_then(|()| std::fs::OpenOptions::new().create(true).append(true).open(&file));
+    match opened {
+        Ok(file) => log.with_writer(std::sync::Mutex::new(file)).init(),
+        Err(error) => complain(&format!("Warning: the debug log cannot be written: {error}")),
+    }
 }
 
 struct Signals {
