@@ -9,7 +9,6 @@ use crate::handle::Handle;
 use crate::line::DEFAULT_MAX_LINE;
 use crate::queue::Events;
 use crate::responder::{Inbound, Serve};
-use crate::router;
 use crate::tape::{Tap, Taps};
 use crate::transport::Transport;
 
@@ -71,7 +70,7 @@ impl<E: End> Connect<E> {
 
     /// Connects over a transport. Needs a tokio runtime with I/O and time enabled.
     pub fn over(self, transport: Transport) -> (Handle<E>, Events<E::In>) {
-        router::start(self, transport)
+        E::start(self, transport)
     }
 
     /// Starts a child and connects to it.

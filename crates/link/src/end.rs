@@ -1,5 +1,9 @@
 use std::fmt::Debug;
+use std::future::Future;
+use std::pin::Pin;
+use std::time::Duration;
 
+use pilothouse_proto::control::SuccessReply;
 use pilothouse_proto::{
     AgentFrame, AgentRequest, ControlCancelRequest, ControlRequest, ControlResponse, Extra, HostFrame,
     HostRequest, Opt, Reply, RequestId, Unknown, Wire,
@@ -7,9 +11,21 @@ use pilothouse_proto::{
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::connect::Connect;
+use crate::handle::{Handle, RequestError};
+use crate::queue::Events;
+use crate::router;
 use crate::tape::Direction;
+use crate::transport::Transport;
+use crate::writer;
+
+/// A future that was made, and compiled, in this crate.
+pub(crate) type Boxed<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// One of the two ends of a connection. Implemented by [`Host`] and [`Agent`] only.
+///
+/// The last three methods only lead into generic code. They stand here because a method of a concrete type is compiled
+/// once, in this crate: generic code is compiled again by every crate, test and example that reaches it.
 pub trait End: sealed::Sealed + Sized + Send + Sync + 'static {
     /// What this end reads.
     type In: Wire + Debug + Send + 'static;
@@ -56,6 +72,45 @@ pub trait End: sealed::Sealed + Sized + Send + Sync + 'static {
     /// Requests to this end that a reply says are still open.
     #[doc(hidden)]
     fn reopened(response: &ControlResponse) -> Vec<ControlRequest<Self::Asked>>;
+
+    /// Starts the tasks of a connection.
+    #[doc(hidden)]
+    fn start(connect: Connect<Self>, transport: Transport) -> (Handle<Self>, Events<Self::In>);
+
+    /// Asks, and waits for the reply.
+    #[doc(hidden)]
+    fn ask<'a>(
+        handle: &'a Handle<Self>,
+        subtype: &'a str,
+        request: Self::Asks,
+        timeout: Option<Duration>,
+    ) -> Boxed<'a, Result<SuccessReply, RequestError>>;
+
+    /// A frame as a line, newline included.
+    #[doc(hidden)]
+    fn line(frame: &Self::Out) -> Result<Vec<u8>, serde_json::Error>;
+}
+
+/// The methods that are the same for both ends, compiled for each.
+macro_rules! compiled_here {
+    () => {
+        fn start(connect: Connect<Self>, transport: Transport) -> (Handle<Self>, Events<Self::In>) {
+            router::start(connect, transport)
+        }
+
+        fn ask<'a>(
+            handle: &'a Handle<Self>,
+            subtype: &'a str,
+            request: Self::Asks,
+            timeout: Option<Duration>,
+        ) -> Boxed<'a, Result<SuccessReply, RequestError>> {
+            Box::pin(handle.ask_unboxed(subtype, request, timeout))
+        }
+
+        fn line(frame: &Self::Out) -> Result<Vec<u8>, serde_json::Error> {
+            writer::encode(frame)
+        }
+    };
 }
 
 /// The end that drives a CLI.
@@ -143,6 +198,8 @@ impl End for Host {
         };
         lists.into_iter().filter_map(Opt::as_ref).flatten().cloned().collect()
     }
+
+    compiled_here!();
 }
 
 impl End for Agent {
@@ -197,4 +254,6 @@ impl End for Agent {
     fn reopened(_: &ControlResponse) -> Vec<ControlRequest<HostRequest>> {
         Vec::new()
     }
+
+    compiled_here!();
 }

@@ -41,6 +41,12 @@ pub(crate) struct Shared<E: End> {
     pub(crate) end: std::marker::PhantomData<fn() -> E>,
 }
 
+impl<E: End> Shared<E> {
+    fn write_now(&self, frame: &E::Out) -> Result<(), WriteError> {
+        self.writer.put(E::line(frame).map_err(WriteError::Encode)?)
+    }
+}
+
 /// How a connection came to its end.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
@@ -143,6 +149,15 @@ impl<E: End> Handle<E> {
         request: E::Asks,
         timeout: Option<Duration>,
     ) -> Result<SuccessReply, RequestError> {
+        E::ask(self, subtype, request, timeout).await
+    }
+
+    pub(crate) async fn ask_unboxed(
+        &self,
+        subtype: &str,
+        request: E::Asks,
+        timeout: Option<Duration>,
+    ) -> Result<SuccessReply, RequestError> {
         let id = self.shared.ids.next();
         let (reply, answer) = oneshot::channel();
         // Registered before it is sent: the router handles commands before it looks at what it has read.
@@ -151,7 +166,7 @@ impl<E: End> Handle<E> {
             return Err(self.cause().await.into());
         }
         let withdraw = Withdraw::<E> { shared: &self.shared, id: Some(id.clone()) };
-        if let Err(error) = self.shared.writer.send_now(&E::request(ControlRequest::new(id, request))) {
+        if let Err(error) = self.shared.write_now(&E::request(ControlRequest::new(id, request))) {
             return Err(self.explain(error).await.into());
         }
         let answered = match timeout {
@@ -172,10 +187,8 @@ impl<E: End> Handle<E> {
     /// # Errors
     /// See [`SendError`].
     pub async fn send(&self, frame: &E::Out) -> Result<(), SendError> {
-        match self.shared.writer.send(frame).await {
-            Ok(()) => Ok(()),
-            Err(error) => Err(self.explain(error).await),
-        }
+        let line = E::line(frame).map_err(|error| SendError::Encode(Arc::new(error)))?;
+        self.send_line(line).await
     }
 
     /// Writes a frame or queues it, without waiting: for whoever must keep frames in the order of other work. A sender of
@@ -206,10 +219,7 @@ impl<E: End> Handle<E> {
         if line.contains('\n') {
             return Err(SendError::LineBreak);
         }
-        match self.shared.writer.send_line(format!("{line}\n").into_bytes()).await {
-            Ok(()) => Ok(()),
-            Err(error) => Err(self.explain(error).await),
-        }
+        self.send_line(format!("{line}\n").into_bytes()).await
     }
 
     /// Tells the other end that no more will be sent. It may still finish what it is doing, and its events still arrive.
@@ -266,6 +276,13 @@ impl<E: End> Handle<E> {
     /// A handle that does not keep the connection alive.
     pub fn downgrade(&self) -> WeakHandle<E> {
         WeakHandle { shared: Arc::downgrade(&self.shared) }
+    }
+
+    async fn send_line(&self, line: Vec<u8>) -> Result<(), SendError> {
+        match self.shared.writer.send_line(line).await {
+            Ok(()) => Ok(()),
+            Err(error) => Err(self.explain(error).await),
+        }
     }
 
     /// The cause, which is certain to come.
@@ -351,7 +368,7 @@ impl<E: End> Drop for Withdraw<'_, E> {
     fn drop(&mut self) {
         if let Some(id) = self.id.take() {
             let _ = self.shared.commands.send(Command::Forget(id.clone()));
-            let _ = self.shared.writer.send_now(&E::cancel(id));
+            let _ = self.shared.write_now(&E::cancel(id));
         }
     }
 }

@@ -97,7 +97,9 @@ impl<E: End> Responder<E> {
 
     fn write(&self, response: ControlResponse) {
         // If the connection is gone the answer is of no use to anybody.
-        let _ = self.writer.send_now(&E::response(response));
+        if let Ok(line) = E::line(&E::response(response)) {
+            let _ = self.writer.put(line);
+        }
     }
 }
 

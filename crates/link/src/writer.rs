@@ -72,17 +72,10 @@ impl Writer {
 
     /// Writes a frame now or queues it.
     pub(crate) fn send_now(&self, frame: &impl Serialize) -> Result<(), WriteError> {
-        let line = encode(frame)?;
-        self.put(line)
+        self.put(encode(frame).map_err(WriteError::Encode)?)
     }
 
-    /// Writes a frame, after waiting until the other end has taken most of what was sent before.
-    pub(crate) async fn send(&self, frame: &impl Serialize) -> Result<(), WriteError> {
-        let line = encode(frame)?;
-        self.send_line(line).await
-    }
-
-    /// Writes a line that is already JSON text, newline included.
+    /// Writes a line, newline included, after waiting until the other end has taken most of what was sent before.
     pub(crate) async fn send_line(&self, line: Vec<u8>) -> Result<(), WriteError> {
         let _turn = self.turnstile.lock().await;
         self.room().await;
@@ -130,7 +123,8 @@ impl Writer {
         }
     }
 
-    fn put(&self, line: Vec<u8>) -> Result<(), WriteError> {
+    /// Writes a line now or queues it.
+    pub(crate) fn put(&self, line: Vec<u8>) -> Result<(), WriteError> {
         let mut state = self.lock();
         if state.finishing || state.sink.is_none() {
             return Err(WriteError::Closed(state.failure));
@@ -251,9 +245,10 @@ impl State {
     }
 }
 
-fn encode(frame: &impl Serialize) -> Result<Vec<u8>, WriteError> {
+/// A frame as a line, newline included.
+pub(crate) fn encode(frame: &impl Serialize) -> Result<Vec<u8>, serde_json::Error> {
     let mut line = Vec::with_capacity(512);
-    serde_json::to_writer(&mut line, frame).map_err(WriteError::Encode)?;
+    serde_json::to_writer(&mut line, frame)?;
     line.push(b'\n');
     Ok(line)
 }

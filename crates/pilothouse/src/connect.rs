@@ -14,6 +14,7 @@ use pilothouse_proto::AgentFrame;
 use pilothouse_proto::control::InitializeResponse;
 use tokio::task::JoinHandle;
 
+use crate::boxed::BoxFuture;
 use crate::debug_log::DebugLog;
 use crate::desk::Desk;
 use crate::error::{Error, HandshakeError};
@@ -36,6 +37,38 @@ impl Options {
     /// # Errors
     /// When the options contradict each other, the CLI cannot be started, dies, or stays silent; each says what to do.
     pub async fn connect(self) -> Result<Session, Error> {
+        self.start().await
+    }
+
+    /// Connects over any other transport: a tape that is played back, a CLI inside this process.
+    ///
+    /// # Errors
+    /// As [`Options::connect`].
+    pub async fn connect_over(self, transport: Transport) -> Result<Session, Error> {
+        self.start_over(transport).await
+    }
+
+    /// Starts the CLI in the background, to have it ready when the first message comes.
+    ///
+    /// Needs a tokio runtime. Await the result to get the session; dropping it ends the CLI.
+    pub fn warm_up(self) -> WarmStart {
+        WarmStart(tokio::spawn(self.start()))
+    }
+
+    fn start(self) -> BoxFuture<'static, Result<Session, Error>> {
+        Box::pin(self.start_child())
+    }
+
+    fn start_over(self, transport: Transport) -> BoxFuture<'static, Result<Session, Error>> {
+        Box::pin(async move {
+            argv::argv(&self)?;
+            let servers = self.fresh_servers();
+            let (handle, events) = self.connection(&servers)?.over(transport);
+            self.shake_hands(handle, events, servers, Vec::new()).await
+        })
+    }
+
+    async fn start_child(self) -> Result<Session, Error> {
         let program = executable::find(self.process.executable.as_deref())?;
         let args = argv::argv(&self)?;
         let mut spawn = Spawn::new(&program).args(&args).env_clear();
@@ -57,24 +90,6 @@ impl Options {
             connecting.child(spawn).await.map_err(|error| Error::Spawn(Arc::new(error)))?;
         let command = std::iter::once(program.into_os_string()).chain(args).collect();
         self.shake_hands(handle, events, servers, command).await
-    }
-
-    /// Connects over any other transport: a tape that is played back, a CLI inside this process.
-    ///
-    /// # Errors
-    /// As [`Options::connect`].
-    pub async fn connect_over(self, transport: Transport) -> Result<Session, Error> {
-        argv::argv(&self)?;
-        let servers = self.fresh_servers();
-        let (handle, events) = self.connection(&servers)?.over(transport);
-        self.shake_hands(handle, events, servers, Vec::new()).await
-    }
-
-    /// Starts the CLI in the background, to have it ready when the first message comes.
-    ///
-    /// Needs a tokio runtime. Await the result to get the session; dropping it ends the CLI.
-    pub fn warm_up(self) -> WarmStart {
-        WarmStart(tokio::spawn(self.connect()))
     }
 
     /// A server stands for one connection, and options may be used for many.

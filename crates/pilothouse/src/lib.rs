@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod boxed;
 mod connect;
 mod debug_log;
 mod desk;

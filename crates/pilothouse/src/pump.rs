@@ -7,7 +7,6 @@
 mod waiters;
 
 use std::collections::VecDeque;
-use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker, ready};
@@ -18,6 +17,7 @@ use pilothouse_link::{Ended, Events, Handle, Host};
 use pilothouse_proto::AgentFrame;
 use tokio::time::Sleep;
 
+use crate::boxed::BoxFuture;
 use crate::error::Error;
 use crate::event::Event;
 use crate::fold::Fold;
@@ -26,8 +26,6 @@ use waiters::Waiters;
 
 /// How long the run has to be quiet before sends that no result named are settled.
 const QUIET: Duration = Duration::from_secs(3);
-
-type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
 /// The pump of one session, shared by its handles.
 pub(crate) struct Pump {
@@ -72,7 +70,7 @@ struct State {
     run: Option<RunState>,
     ended: Option<Arc<Ended>>,
     /// Finds out why there are no more events.
-    ending: BoxFuture<Arc<Ended>>,
+    ending: BoxFuture<'static, Arc<Ended>>,
     quiet: Option<Pin<Box<Sleep>>>,
     /// Wakes everybody who waits, whoever of them polled the source last.
     waker: Waker,

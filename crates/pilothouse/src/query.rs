@@ -28,13 +28,15 @@ use crate::turn::{Turn, TurnResult};
 /// # }
 /// ```
 pub fn query(prompt: impl Into<Prompt>, options: Options) -> Query {
-    let prompt = prompt.into();
-    let start = async move {
+    Query { state: State::Starting(start(prompt.into(), options)) }
+}
+
+fn start(prompt: Prompt, options: Options) -> Starting {
+    Box::pin(async move {
         let session = options.connect().await?;
         let turn = session.send(prompt).await?;
         Ok((session, turn))
-    };
-    Query { state: State::Starting(Box::pin(start)) }
+    })
 }
 
 /// A question on its way; made by [`query`].

@@ -12,9 +12,11 @@ use std::time::Duration;
 
 use pilothouse_link::{Ended, Handle, Host};
 use pilothouse_mcp::ServerSet;
+use pilothouse_proto::HostFrame;
 use pilothouse_proto::control::{Initialize, InitializeResponse};
 use pilothouse_proto::system::Init;
 
+use crate::boxed::BoxFuture;
 use crate::error::Error;
 use crate::fold::Usage;
 use crate::prompt::Prompt;
@@ -61,7 +63,14 @@ impl Session {
     /// # Errors
     /// When the session has ended.
     pub async fn send(&self, prompt: impl Into<Prompt>) -> Result<Turn, Error> {
-        let prompt = prompt.into();
+        self.send_prompt(prompt.into()).await
+    }
+
+    fn send_prompt(&self, prompt: Prompt) -> BoxFuture<'_, Result<Turn, Error>> {
+        Box::pin(self.start_turn(prompt))
+    }
+
+    async fn start_turn(&self, prompt: Prompt) -> Result<Turn, Error> {
         let pump = &self.shared.pump;
         pump.drain_unread();
         // Known before it is written, so that not even the first frame about it can be missed.
@@ -78,8 +87,11 @@ impl Session {
     /// # Errors
     /// When the session has ended.
     pub async fn append(&self, prompt: impl Into<Prompt>) -> Result<(), Error> {
-        let frame = prompt.into().into_frame(self.shared.verbatim, false);
-        self.shared.handle.send(&frame).await.map_err(Error::from)
+        self.send_frame(prompt.into().into_frame(self.shared.verbatim, false)).await
+    }
+
+    fn send_frame(&self, frame: HostFrame) -> BoxFuture<'_, Result<(), Error>> {
+        Box::pin(async move { self.shared.handle.send(&frame).await.map_err(Error::from) })
     }
 
     /// Waits until nothing runs and nothing is queued.
@@ -97,12 +109,20 @@ impl Session {
 
     /// Ends the session: end of input, then SIGTERM, then SIGKILL to the whole process group, each step with a limit.
     pub async fn close(&self) -> Closed {
-        self.shared.handle.close().await
+        self.close_boxed().await
+    }
+
+    fn close_boxed(&self) -> BoxFuture<'_, Closed> {
+        Box::pin(self.shared.handle.close())
     }
 
     /// Waits until the session has ended on its own, and says why.
     pub async fn ended(&self) -> Arc<Ended> {
-        self.shared.handle.ended().await
+        self.ended_boxed().await
+    }
+
+    fn ended_boxed(&self) -> BoxFuture<'_, Arc<Ended>> {
+        Box::pin(self.shared.handle.ended())
     }
 
     /// Why the session has ended, if it has.

@@ -215,7 +215,9 @@ impl<E: End> Routing<E> {
         }
         if let Some(id) = head.request_id() {
             let refusal = ControlResponse::error(id, format!("the request cannot be read: {error}"));
-            let _ = self.writer.send_now(&E::response(refusal));
+            if let Ok(line) = E::line(&E::response(refusal)) {
+                let _ = self.writer.put(line);
+            }
         }
     }
 
