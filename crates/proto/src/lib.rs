@@ -24,7 +24,6 @@ mod path;
 pub mod permission;
 mod schema;
 mod session;
-mod surrogate;
 pub mod system;
 pub mod tape;
 pub mod tool;
@@ -50,4 +49,6 @@ pub use permission::*;
 pub use schema::schema;
 pub use session::*;
 pub use system::System;
+#[doc(hidden)]
+pub use wire::read as read_json;
 pub use wire::{AgentId, Extra, Opt, Raw, RequestId, SessionId, TaskId, ToolUseId, Unknown, Uuid, Wire};

@@ -8,7 +8,7 @@ use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use super::block::ContentBlock;
-use crate::wire::{LongText, Reading, read_nested};
+use crate::wire::{LongText, Reading, read_any, read_nested};
 
 /// What a message or a tool result holds: plain text or a list of blocks.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -84,11 +84,9 @@ impl<'de> Deserialize<'de> for Content {
         match LongText::take(<&RawValue>::deserialize(deserializer)?)? {
             LongText::Text(text) => Ok(Self::Text(text)),
             LongText::Null => ContentVisitor.visit_unit(),
-            LongText::Other(raw) => read_nested(|| {
-                serde_json::Deserializer::from_str(raw.get())
-                    .deserialize_any(ContentVisitor)
-                    .map_err(D::Error::custom)
-            }),
+            LongText::Other(raw) => {
+                read_nested(|| read_any(raw.get(), ContentVisitor).map_err(D::Error::custom))
+            }
         }
     }
 }

@@ -99,27 +99,31 @@ fn unescape(escaped: &str) -> Option<String> {
     let mut rest = escaped;
     while let Some(at) = memchr::memchr(b'\\', rest.as_bytes()) {
         text.push_str(rest.get(..at)?);
-        let kind = *rest.as_bytes().get(at + 1)?;
-        rest = rest.get(at + 2..)?;
-        text.push(match kind {
-            b'"' => '"',
-            b'\\' => '\\',
-            b'/' => '/',
-            b'b' => '\u{8}',
-            b'f' => '\u{c}',
-            b'n' => '\n',
-            b'r' => '\r',
-            b't' => '\t',
-            b'u' => {
-                let (read, after) = code_point(rest)?;
-                rest = after;
-                read
-            }
-            _ => return None,
-        });
+        let (read, after) = unescape_one(rest.get(at + 1..)?)?;
+        text.push(read);
+        rest = after;
     }
     text.push_str(rest);
     Some(text)
+}
+
+/// The character that an escape stands for, from behind its backslash on, and what follows.
+pub(super) fn unescape_one(escape: &str) -> Option<(char, &str)> {
+    let kind = *escape.as_bytes().first()?;
+    let rest = escape.get(1..)?;
+    let read = match kind {
+        b'n' => '\n',
+        b'"' => '"',
+        b'\\' => '\\',
+        b'/' => '/',
+        b'b' => '\u{8}',
+        b'f' => '\u{c}',
+        b'r' => '\r',
+        b't' => '\t',
+        b'u' => return code_point(rest),
+        _ => return None,
+    };
+    Some((read, rest))
 }
 
 /// Reads the hex digits after `\u`, and the second half of a surrogate pair if there is one.

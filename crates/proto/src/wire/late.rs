@@ -7,8 +7,9 @@ use serde::de::{DeserializeSeed, Error, MapAccess};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
+use super::json;
 use super::keys::Key;
-use super::reading::{Reading, bare_message, note_error, read_nested};
+use super::reading::{Reading, bare_message, read_nested};
 use super::record::Fields;
 use super::union::Tagged;
 
@@ -44,7 +45,7 @@ fn read_gathered<T: Fields + Tagged>(mut fields: Vec<(Key<'_>, &RawValue)>) -> R
             return T::from_untagged(RawFields::new(fields));
         };
         let (_, raw) = fields.remove(at);
-        let tag: Key<'_> = serde_json::from_str(raw.get()).inspect_err(|error| note_error(raw, error))?;
+        let tag: Key<'_> = json::read(raw.get())?;
         fields.retain(|(key, _)| key.0 != T::TAG);
         T::from_tagged_map(&tag.0, RawFields::new(fields))
     })
@@ -73,8 +74,7 @@ impl<'de> MapAccess<'de> for RawFields<'de> {
 
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Self::Error> {
         let raw = self.value.take().ok_or_else(|| serde_json::Error::custom("a value without its key"))?;
-        let mut deserializer = serde_json::Deserializer::from_str(raw.get());
-        seed.deserialize(&mut deserializer).inspect_err(|error| note_error(raw, error))
+        json::read_seed(raw.get(), seed)
     }
 }
 

@@ -5,6 +5,7 @@
 
 mod extra;
 mod ids;
+mod json;
 mod keys;
 mod large;
 mod late;
@@ -19,12 +20,14 @@ mod union;
 
 pub use extra::Extra;
 pub use ids::{AgentId, RequestId, SessionId, TaskId, ToolUseId, Uuid};
+pub use json::read;
 pub use once::Wire;
 pub use opt::Opt;
 pub use raw::Raw;
 pub use union::Unknown;
 
-pub(crate) use keys::Key;
+pub(crate) use json::read_any;
+pub(crate) use keys::{Key, position, slots_for, spread};
 pub(crate) use large::LongText;
 pub(crate) use late::from_late_tag;
 pub(crate) use once::{next_key, put};

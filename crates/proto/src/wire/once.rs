@@ -21,13 +21,13 @@ pub trait Wire: Serialize + Sized {
 
 impl Wire for Value {
     fn from_text(text: &str) -> Result<Self, serde_json::Error> {
-        serde_json::from_str(text)
+        super::read(text)
     }
 }
 
 impl<T: Serialize + DeserializeOwned> Wire for Vec<T> {
     fn from_text(text: &str) -> Result<Self, serde_json::Error> {
-        serde_json::from_str(text)
+        super::read(text)
     }
 }
 

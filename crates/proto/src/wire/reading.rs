@@ -3,7 +3,6 @@
 use std::cell::Cell;
 
 use serde::de::Error;
-use serde_json::value::RawValue;
 
 /// Lines from this size on are read frugally, see [`super::large`].
 const LARGE_LINE: usize = 1 << 20;
@@ -50,7 +49,7 @@ impl Reading {
         TEXT.get().is_some_and(|text| text.length >= LARGE_LINE)
     }
 
-    /// Where an error inside a raw value really was, as a column of the whole text; 0 if there was none.
+    /// Where the last error was, as a column of the whole text; 0 if there was none.
     pub(crate) fn error_column() -> usize {
         COLUMN.get()
     }
@@ -74,14 +73,14 @@ pub(crate) fn read_nested<T, E: Error>(read: impl FnOnce() -> Result<T, E>) -> R
     result
 }
 
-/// Keeps the place of an error inside a raw value, which the reader around it does not know.
-pub(crate) fn note_error(raw: &RawValue, error: &serde_json::Error) {
+/// Keeps the place of an error in a part of the text, unless a part of that part has told it already.
+pub(crate) fn note_column(part: &str, column: usize) {
     if COLUMN.get() == 0
         && let Some(text) = TEXT.get()
         && let Some(offset) =
-            raw.get().as_ptr().addr().checked_sub(text.start).filter(|offset| *offset < text.length)
+            part.as_ptr().addr().checked_sub(text.start).filter(|offset| *offset <= text.length)
     {
-        COLUMN.set(offset + error.column());
+        COLUMN.set(offset + column);
     }
 }
 

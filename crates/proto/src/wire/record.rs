@@ -2,18 +2,29 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use schemars::{Schema, SchemaGenerator};
-use serde::de::{MapAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, MapAccess, Visitor};
 use serde::ser::SerializeMap;
 use serde_json::{Map, Value};
 
 use super::extra::Extra;
-use super::slot::FieldSchema;
+use super::opt::Opt;
+use super::slot::{Blank, FieldSchema};
 
 /// What records and unions share: they are read from and written to an object that someone else opened.
 ///
 /// This is what lets a union hand its object over to the variant after it has read the tag, in the same pass.
-pub(crate) trait Fields: Sized {
+pub(crate) trait Fields: Blank {
+    /// What an error calls it.
+    const NAME: &'static str;
+
     fn from_map<'de, A: MapAccess<'de>>(map: A) -> Result<Self, A::Error>;
+
+    /// Reads into a blank value where it stands. Records are large, and most lie inside another one or on the heap: read
+    /// on the stack first, they would be moved at every level.
+    fn fill<'de, A: MapAccess<'de>>(&mut self, map: A) -> Result<(), A::Error> {
+        *self = Self::from_map(map)?;
+        Ok(())
+    }
 
     fn put_fields<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error>;
 
@@ -22,9 +33,18 @@ pub(crate) trait Fields: Sized {
 }
 
 impl<T: Fields> Fields for Box<T> {
+    const NAME: &'static str = T::NAME;
+
     #[inline]
     fn from_map<'de, A: MapAccess<'de>>(map: A) -> Result<Self, A::Error> {
-        T::from_map(map).map(Box::new)
+        let mut read = Self::blank();
+        T::fill(&mut read, map)?;
+        Ok(read)
+    }
+
+    #[inline]
+    fn fill<'de, A: MapAccess<'de>>(&mut self, map: A) -> Result<(), A::Error> {
+        T::fill(self, map)
     }
 
     fn put_fields<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
@@ -36,11 +56,11 @@ impl<T: Fields> Fields for Box<T> {
     }
 }
 
-pub(crate) struct FieldsVisitor<T>(&'static str, PhantomData<T>);
+pub(crate) struct FieldsVisitor<T>(PhantomData<T>);
 
 impl<T> FieldsVisitor<T> {
-    pub(crate) const fn new(expecting: &'static str) -> Self {
-        Self(expecting, PhantomData)
+    pub(crate) const fn new() -> Self {
+        Self(PhantomData)
     }
 }
 
@@ -48,12 +68,76 @@ impl<'de, T: Fields> Visitor<'de> for FieldsVisitor<T> {
     type Value = T;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "an object ({})", self.0)
+        write!(f, "an object ({})", T::NAME)
     }
 
     #[inline]
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
         T::from_map(map)
+    }
+}
+
+/// Reads an object into a blank value where it stands.
+pub(crate) struct Fill<'a, T>(pub(crate) &'a mut T);
+
+impl<'de, T: Fields> DeserializeSeed<'de> for Fill<'_, T> {
+    type Value = ();
+
+    #[inline]
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de, T: Fields> Visitor<'de> for Fill<'_, T> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "an object ({})", T::NAME)
+    }
+
+    #[inline]
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<(), A::Error> {
+        self.0.fill(map)
+    }
+}
+
+/// The same for a field that may be null.
+pub(crate) struct FillOpt<'a, T>(pub(crate) &'a mut Opt<T>);
+
+impl<'de, T: Fields> DeserializeSeed<'de> for FillOpt<'_, T> {
+    type Value = ();
+
+    #[inline]
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_option(self)
+    }
+}
+
+impl<'de, T: Fields> Visitor<'de> for FillOpt<'_, T> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "an object ({})", T::NAME)
+    }
+
+    fn visit_none<E>(self) -> Result<(), E> {
+        *self.0 = Opt::Null;
+        Ok(())
+    }
+
+    fn visit_unit<E>(self) -> Result<(), E> {
+        *self.0 = Opt::Null;
+        Ok(())
+    }
+
+    #[inline]
+    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        *self.0 = Opt::Some(T::blank());
+        match self.0.as_mut() {
+            Some(blank) => Fill(blank).deserialize(deserializer),
+            None => Ok(()),
+        }
     }
 }
 
@@ -93,6 +177,9 @@ macro_rules! wire_name {
     ($field:ident, $wire:literal) => {
         $wire
     };
+    (@also $alias:literal, $named:expr) => {
+        $named
+    };
 }
 
 /// Declares an object of the wire.
@@ -120,17 +207,31 @@ macro_rules! record {
         }
 
         impl $crate::wire::Fields for $Name {
-            fn from_map<'de, A: ::serde::de::MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
-                use $crate::wire::{ListedField as _, Slot};
+            const NAME: &'static str = stringify!($Name);
+
+            fn from_map<'de, A: ::serde::de::MapAccess<'de>>(map: A) -> Result<Self, A::Error> {
                 let mut read = <Self as $crate::wire::Blank>::blank();
+                $crate::wire::Fields::fill(&mut read, map)?;
+                Ok(read)
+            }
+
+            fn fill<'de, A: ::serde::de::MapAccess<'de>>(&mut self, mut map: A) -> Result<(), A::Error> {
+                use $crate::wire::{ListedField as _, Slot};
+                #[expect(non_camel_case_types, reason = "they are the fields")]
+                #[derive(Clone, Copy)]
+                enum Named { $( $field, )* extra }
+                const NAMES: &[&str] = &[ $( $crate::wire::wire_name!($field $(, $wire)?), $( $alias, )* )* ];
+                const NAMED: &[Named] = &[ $( Named::$field, $( $crate::wire::wire_name!(@also $alias, Named::$field), )* )* ];
+                static SLOTS: [u8; $crate::wire::slots_for(NAMES.len())] = $crate::wire::spread(NAMES);
                 $( let mut $field = false; )*
                 while let Some($crate::wire::Key(key)) = $crate::wire::next_key(&mut map)? {
-                    match &*key {
-                        $( $crate::wire::wire_name!($field $(, $wire)?) $(| $alias)* => {
-                            Slot(&mut read.$field).read(&mut map)?;
+                    let named = $crate::wire::position(&key, NAMES, &SLOTS).and_then(|at| NAMED.get(at));
+                    match named.copied().unwrap_or(Named::extra) {
+                        $( Named::$field => {
+                            Slot(&mut self.$field).read(&mut map, $field)?;
                             $field = true;
                         } )*
-                        _ => Slot(&mut read.extra).read_unnamed(&key, &mut map)?,
+                        Named::extra => Slot(&mut self.extra).read_unnamed(&key, &mut map)?,
                     }
                 }
                 $(
@@ -139,7 +240,7 @@ macro_rules! record {
                     }
                 )*
                 let _checked_all = Slot::<bool>::REQUIRED;
-                Ok(read)
+                Ok(())
             }
 
             fn put_fields<M: ::serde::ser::SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
@@ -207,14 +308,14 @@ macro_rules! record {
 
         impl $crate::wire::Wire for $Name {
             fn from_text(text: &str) -> Result<Self, ::serde_json::Error> {
-                ::serde_json::from_str(text)
+                $crate::wire::read(text)
             }
         }
 
         impl<'de> ::serde::Deserialize<'de> for $Name {
             #[inline]
             fn deserialize<D: ::serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                deserializer.deserialize_map($crate::wire::FieldsVisitor::<Self>::new(stringify!($Name)))
+                deserializer.deserialize_map($crate::wire::FieldsVisitor::<Self>::new())
             }
         }
     };

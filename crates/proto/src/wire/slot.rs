@@ -9,6 +9,7 @@ use serde_json::{Map, Number, Value};
 use super::extra::Extra;
 use super::large::{OptText, Text};
 use super::opt::Opt;
+use super::record::{Fields, Fill, FillOpt};
 
 /// A field while its object is being read.
 ///
@@ -22,14 +23,33 @@ pub(crate) struct Slot<'a, T>(pub(crate) &'a mut T);
 pub(crate) trait ListedField<'de, T: Deserialize<'de>>: Sized {
     const REQUIRED: bool = true;
 
-    fn read<A: MapAccess<'de>>(self, map: &mut A) -> Result<(), A::Error>;
+    /// Reads the value. `again` says that the object has held the key before; the last one counts.
+    fn read<A: MapAccess<'de>>(self, map: &mut A, again: bool) -> Result<(), A::Error>;
 }
 
 impl<'de, T: Deserialize<'de>> ListedField<'de, T> for Slot<'_, T> {
     #[inline(never)]
-    fn read<A: MapAccess<'de>>(self, map: &mut A) -> Result<(), A::Error> {
+    fn read<A: MapAccess<'de>>(self, map: &mut A, _: bool) -> Result<(), A::Error> {
         *self.0 = map.next_value()?;
         Ok(())
+    }
+}
+
+/// Objects are read where they stand.
+impl<T: Fields> Slot<'_, T> {
+    #[inline(never)]
+    pub(crate) fn read<'de, A: MapAccess<'de>>(self, map: &mut A, again: bool) -> Result<(), A::Error> {
+        if again {
+            *self.0 = T::blank();
+        }
+        map.next_value_seed(Fill(self.0))
+    }
+}
+
+impl<T: Fields> Slot<'_, Opt<T>> {
+    #[inline(never)]
+    pub(crate) fn read<'de, A: MapAccess<'de>>(self, map: &mut A, _: bool) -> Result<(), A::Error> {
+        map.next_value_seed(FillOpt(self.0))
     }
 }
 
@@ -40,7 +60,7 @@ impl<T> Slot<'_, Opt<T>> {
 /// Strings may be tens of megabytes long, see [`super::large`].
 impl Slot<'_, String> {
     #[inline(never)]
-    pub(crate) fn read<'de, A: MapAccess<'de>>(self, map: &mut A) -> Result<(), A::Error> {
+    pub(crate) fn read<'de, A: MapAccess<'de>>(self, map: &mut A, _: bool) -> Result<(), A::Error> {
         *self.0 = map.next_value_seed(Text)?;
         Ok(())
     }
@@ -48,7 +68,7 @@ impl Slot<'_, String> {
 
 impl Slot<'_, Opt<String>> {
     #[inline(never)]
-    pub(crate) fn read<'de, A: MapAccess<'de>>(self, map: &mut A) -> Result<(), A::Error> {
+    pub(crate) fn read<'de, A: MapAccess<'de>>(self, map: &mut A, _: bool) -> Result<(), A::Error> {
         *self.0 = map.next_value_seed(OptText)?;
         Ok(())
     }
@@ -66,7 +86,7 @@ impl Slot<'_, Extra> {
 /// What a field holds until it is read. Never seen outside: a record with a required field still blank is an error.
 ///
 /// Filling a whole record in place, instead of one optional variable per field, keeps the generated code small.
-pub(crate) trait Blank {
+pub(crate) trait Blank: Sized {
     fn blank() -> Self;
 }
 

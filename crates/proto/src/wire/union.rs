@@ -136,6 +136,8 @@ macro_rules! union {
         }
 
         impl $crate::wire::Fields for $Name {
+            const NAME: &'static str = stringify!($Name);
+
             #[inline]
             fn from_map<'de, A: ::serde::de::MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
                 match $crate::wire::next_key(&mut map)? {

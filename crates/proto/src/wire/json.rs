@@ -1,0 +1,331 @@
+//! A reader of JSON made for short lines of many strings.
+//!
+//! serde_json reads the same text with about twice the work: it looks at strings in small steps, and it unescapes them in a
+//! buffer that grows and is copied. This reader takes what serde_json takes and gives the same values; what is wrong with a
+//! text that is no JSON is still serde_json's to say, see [`crate::decode`].
+
+mod scan;
+mod token;
+
+use serde::de::value::BorrowedStrDeserializer;
+use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
+use serde_json::Error;
+
+use super::reading::note_column;
+use token::{Number, Text, Tokens};
+
+/// How many objects and lists may lie inside each other; serde_json's own limit.
+const DEEPEST: u8 = 128;
+
+/// By this name serde_json asks for the text of a value instead of the value.
+const RAW: &str = "$serde_json::private::RawValue";
+
+/// Reads JSON text: what `serde_json::from_str` does, in about half the time, for types that are made of objects with text
+/// keys, lists, texts, numbers and raw values, as those of the wire are; serde's own enums are not among them. Half of a
+/// surrogate pair, which JavaScript writes when it cuts a string, becomes U+FFFD.
+///
+/// ```
+/// let numbers: Vec<u8> = pilothouse_proto::read_json("[1,2,3]")?;
+/// assert_eq!(numbers, [1, 2, 3]);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+///
+/// # Errors
+/// When the text is no JSON, or not of that type. The error does not say where; serde_json's does.
+pub fn read<'de, T: serde::Deserialize<'de>>(text: &'de str) -> Result<T, Error> {
+    read_seed(text, std::marker::PhantomData)
+}
+
+/// [`read`] for a value that needs help to be read.
+pub(crate) fn read_seed<'de, S: DeserializeSeed<'de>>(text: &'de str, seed: S) -> Result<S::Value, Error> {
+    let mut reader = Reader { tokens: Tokens::new(text), depth: 0, failed_at: None };
+    let read = seed.deserialize(&mut reader).and_then(|value| match reader.tokens.peek() {
+        None => Ok(value),
+        Some(_) => Err(reader.tokens.no_json()),
+    });
+    if read.is_err() {
+        note_column(text, reader.failed_at.unwrap_or(reader.tokens.at));
+    }
+    read
+}
+
+/// Reads the whole text by a visitor that takes several kinds of values.
+pub(crate) fn read_any<'de, V: Visitor<'de>>(text: &'de str, visitor: V) -> Result<V::Value, Error> {
+    read_seed(text, Any(visitor))
+}
+
+struct Any<V>(V);
+
+impl<'de, V: Visitor<'de>> DeserializeSeed<'de> for Any<V> {
+    type Value = V::Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<V::Value, D::Error> {
+        deserializer.deserialize_any(self.0)
+    }
+}
+
+struct Reader<'de> {
+    tokens: Tokens<'de>,
+    depth: u8,
+    /// How much was read when the first error was made: where it says it is.
+    failed_at: Option<usize>,
+}
+
+impl<'de> Reader<'de> {
+    /// Keeps the place of an error that a visitor made.
+    #[inline]
+    fn placed<T>(&mut self, read: Result<T, Error>) -> Result<T, Error> {
+        if read.is_err() && self.failed_at.is_none() {
+            self.failed_at = Some(self.tokens.at);
+        }
+        read
+    }
+
+    /// Steps into an object or a list.
+    fn enter(&mut self) -> Result<(), Error> {
+        self.depth += 1;
+        if self.depth >= DEEPEST {
+            self.failed_at.get_or_insert(self.tokens.at + 1);
+            return Err(Error::custom("recursion limit exceeded"));
+        }
+        self.tokens.at += 1;
+        Ok(())
+    }
+
+    /// Steps out of it, also after an error inside: the place of that is behind what was wrong.
+    fn leave<T>(&mut self, read: Result<T, Error>, end: u8) -> Result<T, Error> {
+        self.depth -= 1;
+        match (read, self.tokens.expect(end)) {
+            (Ok(value), Ok(())) => Ok(value),
+            (Err(error), _) | (Ok(_), Err(error)) => self.placed(Err(error)),
+        }
+    }
+
+    /// An error about a value of the wrong kind, which is read as far as it is simple.
+    #[cold]
+    fn wrong_kind(&mut self, expected: &dyn serde::de::Expected) -> Error {
+        use serde::de::Unexpected;
+        let error = match self.tokens.peek() {
+            Some(b'{') => Error::invalid_type(Unexpected::Map, expected),
+            Some(b'[') => Error::invalid_type(Unexpected::Seq, expected),
+            Some(b'"') => match self.tokens.string() {
+                Ok(text) => Error::invalid_type(Unexpected::Str(text.as_str()), expected),
+                Err(error) => error,
+            },
+            Some(b't' | b'f') => match self.tokens.boolean() {
+                Ok(value) => Error::invalid_type(Unexpected::Bool(value), expected),
+                Err(error) => error,
+            },
+            Some(b'n') => match self.tokens.word("null") {
+                Ok(()) => Error::invalid_type(Unexpected::Unit, expected),
+                Err(error) => error,
+            },
+            Some(b'-' | b'0'..=b'9') => match self.tokens.number() {
+                Ok(Number::Unsigned(value)) => Error::invalid_type(Unexpected::Unsigned(value), expected),
+                Ok(Number::Signed(value)) => Error::invalid_type(Unexpected::Signed(value), expected),
+                Ok(Number::Float(value)) => Error::invalid_type(Unexpected::Float(value), expected),
+                Err(error) => error,
+            },
+            _ => self.tokens.no_json(),
+        };
+        self.failed_at.get_or_insert(self.tokens.at);
+        error
+    }
+
+    fn string<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value, Error> {
+        if self.tokens.peek() != Some(b'"') {
+            return Err(self.wrong_kind(&visitor));
+        }
+        let read = match self.tokens.string() {
+            Ok(Text::Plain(text)) => visitor.visit_borrowed_str(text),
+            Ok(Text::Unescaped(text)) => visitor.visit_string(text),
+            Err(error) => Err(error),
+        };
+        self.placed(read)
+    }
+
+    fn number<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value, Error> {
+        if !matches!(self.tokens.peek(), Some(b'-' | b'0'..=b'9')) {
+            return Err(self.wrong_kind(&visitor));
+        }
+        let read = match self.tokens.number() {
+            Ok(Number::Unsigned(value)) => visitor.visit_u64(value),
+            Ok(Number::Signed(value)) => visitor.visit_i64(value),
+            Ok(Number::Float(value)) => visitor.visit_f64(value),
+            Err(error) => Err(error),
+        };
+        self.placed(read)
+    }
+
+    fn boolean<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value, Error> {
+        if !matches!(self.tokens.peek(), Some(b't' | b'f')) {
+            return Err(self.wrong_kind(&visitor));
+        }
+        let read = self.tokens.boolean().and_then(|value| visitor.visit_bool(value));
+        self.placed(read)
+    }
+
+    fn null<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value, Error> {
+        if self.tokens.peek() != Some(b'n') {
+            return Err(self.wrong_kind(&visitor));
+        }
+        let read = self.tokens.word("null").and_then(|()| visitor.visit_unit());
+        self.placed(read)
+    }
+
+    fn object<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value, Error> {
+        if self.tokens.peek() != Some(b'{') {
+            return Err(self.wrong_kind(&visitor));
+        }
+        self.enter()?;
+        let read = visitor.visit_map(Inside { reader: self, first: true });
+        self.leave(read, b'}')
+    }
+
+    fn list<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value, Error> {
+        if self.tokens.peek() != Some(b'[') {
+            return Err(self.wrong_kind(&visitor));
+        }
+        self.enter()?;
+        let read = visitor.visit_seq(Inside { reader: self, first: true });
+        self.leave(read, b']')
+    }
+}
+
+macro_rules! kinds {
+    ($($method:ident => $kind:ident),* $(,)?) => {$(
+        #[inline]
+        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+            self.$kind(visitor)
+        }
+    )*};
+}
+
+impl<'de> Deserializer<'de> for &mut Reader<'de> {
+    type Error = Error;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        match self.tokens.peek() {
+            Some(b'"') => self.string(visitor),
+            Some(b'{') => self.object(visitor),
+            Some(b'[') => self.list(visitor),
+            Some(b't' | b'f') => self.boolean(visitor),
+            Some(b'n') => self.null(visitor),
+            _ => self.number(visitor),
+        }
+    }
+
+    kinds! {
+        deserialize_bool => boolean,
+        deserialize_i8 => number, deserialize_i16 => number, deserialize_i32 => number, deserialize_i64 => number,
+        deserialize_u8 => number, deserialize_u16 => number, deserialize_u32 => number, deserialize_u64 => number,
+        deserialize_f32 => number, deserialize_f64 => number,
+        deserialize_char => string, deserialize_str => string, deserialize_string => string,
+        deserialize_identifier => string,
+        deserialize_unit => null,
+        deserialize_seq => list,
+        deserialize_map => object,
+    }
+
+    #[inline]
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        if self.tokens.peek() == Some(b'n') {
+            let read = self.tokens.word("null").and_then(|()| visitor.visit_none());
+            return self.placed(read);
+        }
+        visitor.visit_some(self)
+    }
+
+    #[inline]
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Error> {
+        if name == RAW {
+            let read = self.tokens.raw().and_then(|text| visitor.visit_map(AsRaw(Some(text))));
+            return self.placed(read);
+        }
+        visitor.visit_newtype_struct(self)
+    }
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Error> {
+        self.object(visitor)
+    }
+
+    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        let read = self.tokens.raw().and_then(|_| visitor.visit_unit());
+        self.placed(read)
+    }
+
+    // The wire has none of these: no type of it asks for them.
+    serde::forward_to_deserialize_any! { bytes byte_buf unit_struct tuple tuple_struct enum }
+}
+
+/// The members of an object or of a list.
+struct Inside<'a, 'de> {
+    reader: &'a mut Reader<'de>,
+    first: bool,
+}
+
+impl<'de> MapAccess<'de> for Inside<'_, 'de> {
+    type Error = Error;
+
+    #[inline]
+    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Error> {
+        let first = std::mem::replace(&mut self.first, false);
+        if !self.reader.tokens.another(b'}', first)? {
+            return Ok(None);
+        }
+        if self.reader.tokens.peek() != Some(b'"') {
+            return Err(self.reader.tokens.no_json());
+        }
+        seed.deserialize(&mut *self.reader).map(Some)
+    }
+
+    #[inline]
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Error> {
+        self.reader.tokens.expect(b':')?;
+        seed.deserialize(&mut *self.reader)
+    }
+}
+
+impl<'de> SeqAccess<'de> for Inside<'_, 'de> {
+    type Error = Error;
+
+    #[inline]
+    fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, Error> {
+        let first = std::mem::replace(&mut self.first, false);
+        if !self.reader.tokens.another(b']', first)? {
+            return Ok(None);
+        }
+        seed.deserialize(&mut *self.reader).map(Some)
+    }
+}
+
+/// A value as its text, in the form in which serde_json takes it.
+struct AsRaw<'de>(Option<&'de str>);
+
+impl<'de> MapAccess<'de> for AsRaw<'de> {
+    type Error = Error;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Error> {
+        match self.0 {
+            Some(_) => seed.deserialize(BorrowedStrDeserializer::new(RAW)).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Error> {
+        seed.deserialize(BorrowedStrDeserializer::new(self.0.take().unwrap_or("null")))
+    }
+}
+
+#[cfg(test)]
+#[path = "json_tests.rs"]
+mod tests;

@@ -1,0 +1,40 @@
+//! Fast looks at bytes.
+
+use memchr::memchr2;
+
+/// Strings that end soon are looked at in words; beyond so many bytes a call to wider instructions pays.
+const NEAR: usize = 48;
+
+/// Where the first quote or backslash is, from `from` on.
+#[inline]
+pub(super) fn quote_or_escape(bytes: &[u8], from: usize) -> Option<usize> {
+    let mut at = from;
+    while at < from + NEAR {
+        let rest = bytes.get(at..)?;
+        let Some(word) = rest.first_chunk() else {
+            return rest.iter().position(|byte| matches!(byte, b'"' | b'\\')).map(|found| at + found);
+        };
+        let word = u64::from_le_bytes(*word);
+        let hits = zero_bytes(word ^ each(b'"')) | zero_bytes(word ^ each(b'\\'));
+        if hits != 0 {
+            return Some(at + hits.trailing_zeros() as usize / 8);
+        }
+        at += 8;
+    }
+    memchr2(b'"', b'\\', bytes.get(at..)?).map(|found| at + found)
+}
+
+/// Whether no byte is a control character, such as strings must not hold.
+pub(super) fn is_plain(bytes: &[u8]) -> bool {
+    // Without an early end, so that it is done in wide instructions.
+    bytes.iter().fold(true, |plain, byte| plain & (*byte >= b' '))
+}
+
+const fn each(byte: u8) -> u64 {
+    u64::from_le_bytes([byte; 8])
+}
+
+/// Marks the bytes that are zero. Marks above the lowest one may be wrong.
+const fn zero_bytes(word: u64) -> u64 {
+    word.wrapping_sub(each(1)) & !word & each(0x80)
+}

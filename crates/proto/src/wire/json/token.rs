@@ -1,0 +1,349 @@
+//! The tokens of a text.
+
+use serde::de::Error as _;
+use serde_json::Error;
+
+use super::scan::{is_plain, quote_or_escape};
+use crate::wire::large::unescape_one;
+
+/// How much room a string with escapes gets at first, at most.
+const LONGEST_GUESS: usize = 4096;
+
+/// How much of that it may leave unused without being moved.
+const SPARE: usize = 256;
+
+pub(super) struct Tokens<'de> {
+    text: &'de str,
+    /// How much was read.
+    pub(super) at: usize,
+    /// The whole text holds no control character, so no string of it needs to be looked at for one.
+    plain: bool,
+}
+
+/// A string: as it stands in the text, unless it holds an escape.
+pub(super) enum Text<'de> {
+    Plain(&'de str),
+    Unescaped(String),
+}
+
+impl Text<'_> {
+    pub(super) fn as_str(&self) -> &str {
+        match self {
+            Self::Plain(text) => text,
+            Self::Unescaped(text) => text,
+        }
+    }
+}
+
+/// A number, as serde_json sorts them.
+pub(super) enum Number {
+    Unsigned(u64),
+    Signed(i64),
+    Float(f64),
+}
+
+impl<'de> Tokens<'de> {
+    pub(super) fn new(text: &'de str) -> Self {
+        Self { text, at: 0, plain: is_plain(text.as_bytes()) }
+    }
+
+    /// An error that only says that there is one.
+    #[cold]
+    pub(super) fn no_json(&self) -> Error {
+        Error::custom("not JSON")
+    }
+
+    /// The next byte that is not white space.
+    #[inline]
+    pub(super) fn peek(&mut self) -> Option<u8> {
+        loop {
+            match self.byte() {
+                Some(b' ' | b'\n' | b'\t' | b'\r') => self.at += 1,
+                byte => return byte,
+            }
+        }
+    }
+
+    /// Steps over this byte.
+    #[inline]
+    pub(super) fn expect(&mut self, byte: u8) -> Result<(), Error> {
+        if self.peek() != Some(byte) {
+            return Err(self.no_json());
+        }
+        self.at += 1;
+        Ok(())
+    }
+
+    /// Whether an object or list that ends with `end` goes on; steps over the comma.
+    #[inline]
+    pub(super) fn another(&mut self, end: u8, first: bool) -> Result<bool, Error> {
+        match self.peek() {
+            Some(byte) if byte == end => Ok(false),
+            Some(b',') if !first => {
+                self.at += 1;
+                // A comma promises a member.
+                if self.peek() == Some(end) { Err(self.no_json()) } else { Ok(true) }
+            }
+            Some(_) if first => Ok(true),
+            _ => Err(self.no_json()),
+        }
+    }
+
+    /// A string, whose quote was seen.
+    #[inline(never)]
+    pub(super) fn string(&mut self) -> Result<Text<'de>, Error> {
+        let start = self.at + 1;
+        let Some(end) = quote_or_escape(self.text.as_bytes(), start) else { return Err(self.no_json()) };
+        self.at = end;
+        if self.byte() == Some(b'\\') {
+            return self.escaped_string(start).map(Text::Unescaped).ok_or_else(|| self.no_json());
+        }
+        self.at = end + 1;
+        match self.text.get(start..end) {
+            Some(text) if self.plain || is_plain(text.as_bytes()) => Ok(Text::Plain(text)),
+            _ => Err(self.no_json()),
+        }
+    }
+
+    /// A string from `start` on that holds an escape at `at`.
+    fn escaped_string(&mut self, start: usize) -> Option<String> {
+        // Unescaping only shortens. A string that is still longer grows.
+        let mut text = String::with_capacity((self.text.len() - start).min(LONGEST_GUESS));
+        let mut piece = start;
+        loop {
+            text.push_str(
+                self.text.get(piece..self.at).filter(|piece| self.plain || is_plain(piece.as_bytes()))?,
+            );
+            if self.byte() == Some(b'"') {
+                self.at += 1;
+                if text.capacity() > 2 * text.len() + SPARE {
+                    text.shrink_to_fit();
+                }
+                return Some(text);
+            }
+            let (escaped, rest) = unescape_one(self.text.get(self.at + 1..)?)?;
+            text.push(escaped);
+            piece = self.text.len() - rest.len();
+            self.at = quote_or_escape(self.text.as_bytes(), piece)?;
+        }
+    }
+
+    pub(super) fn word(&mut self, word: &str) -> Result<(), Error> {
+        let rest = self.text.as_bytes().get(self.at..).unwrap_or_default();
+        if !rest.starts_with(word.as_bytes()) {
+            return Err(self.no_json());
+        }
+        self.at += word.len();
+        Ok(())
+    }
+
+    pub(super) fn boolean(&mut self) -> Result<bool, Error> {
+        if self.byte() == Some(b't') {
+            self.word("true").map(|()| true)
+        } else {
+            self.word("false").map(|()| false)
+        }
+    }
+
+    #[inline(never)]
+    pub(super) fn number(&mut self) -> Result<Number, Error> {
+        let start = self.at;
+        let negative = self.byte() == Some(b'-');
+        if negative {
+            self.at += 1;
+        }
+        let leading_zero = self.byte() == Some(b'0');
+        let digits_start = self.at;
+        let mut whole = Some(0_u64);
+        while let Some(byte @ b'0'..=b'9') = self.byte() {
+            whole = whole.and_then(|whole| whole.checked_mul(10)?.checked_add(u64::from(byte - b'0')));
+            self.at += 1;
+        }
+        let digits = self.at - digits_start;
+        if digits == 0 || (leading_zero && digits > 1) {
+            return Err(self.no_json());
+        }
+        match (whole, self.byte()) {
+            (_, Some(b'.' | b'e' | b'E')) | (None, _) => self.float(start),
+            (Some(whole), _) if !negative => Ok(Number::Unsigned(whole)),
+            // Minus zero, and what is below the least integer, are floats.
+            (Some(whole), _) => match 0_i64.checked_sub_unsigned(whole) {
+                Some(signed) if signed < 0 => Ok(Number::Signed(signed)),
+                _ => self.float(start),
+            },
+        }
+    }
+
+    /// The rest of a number that is no integer, or too large for one.
+    fn float(&mut self, start: usize) -> Result<Number, Error> {
+        if self.byte() == Some(b'.') {
+            self.at += 1;
+            self.some_digits()?;
+        }
+        if let Some(b'e' | b'E') = self.byte() {
+            self.at += 1;
+            if let Some(b'+' | b'-') = self.byte() {
+                self.at += 1;
+            }
+            self.some_digits()?;
+        }
+        let value: Option<f64> = self.text.get(start..self.at).and_then(|text| text.parse().ok());
+        match value {
+            Some(value) if value.is_finite() => Ok(Number::Float(value)),
+            _ => Err(Error::custom("number out of range")),
+        }
+    }
+
+    fn some_digits(&mut self) -> Result<(), Error> {
+        let start = self.at;
+        while let Some(b'0'..=b'9') = self.byte() {
+            self.at += 1;
+        }
+        if self.at == start { Err(self.no_json()) } else { Ok(()) }
+    }
+
+    /// The text of the next value, whatever it is. Needs no stack however deep it goes.
+    #[inline(never)]
+    pub(super) fn raw(&mut self) -> Result<&'de str, Error> {
+        self.peek();
+        let start = self.at;
+        let mut open = Nesting::default();
+        loop {
+            match self.peek() {
+                Some(b'"') => {
+                    self.skip_string()?;
+                }
+                Some(b't' | b'f') => {
+                    self.boolean()?;
+                }
+                Some(b'n') => self.word("null")?,
+                Some(b'-' | b'0'..=b'9') => self.skip_number()?,
+                Some(byte @ (b'{' | b'[')) => {
+                    self.at += 1;
+                    let end = byte + 2;
+                    if self.peek() == Some(end) {
+                        self.at += 1;
+                    } else {
+                        open.push(byte == b'{');
+                        if byte == b'{' {
+                            self.skip_key()?;
+                        }
+                        continue;
+                    }
+                }
+                _ => return Err(self.no_json()),
+            }
+            // A value has ended, and with it perhaps what it is in.
+            loop {
+                let Some(is_object) = open.last() else {
+                    return self.text.get(start..self.at).ok_or_else(|| self.no_json());
+                };
+                match self.peek() {
+                    Some(b',') => {
+                        self.at += 1;
+                        if is_object {
+                            self.skip_key()?;
+                        }
+                        break;
+                    }
+                    Some(b'}') if is_object => open.pop(),
+                    Some(b']') if !is_object => open.pop(),
+                    _ => return Err(self.no_json()),
+                }
+                self.at += 1;
+            }
+        }
+    }
+
+    fn skip_key(&mut self) -> Result<(), Error> {
+        if self.peek() != Some(b'"') {
+            return Err(self.no_json());
+        }
+        self.skip_string()?;
+        self.expect(b':')
+    }
+
+    /// Steps over a string, and makes sure that it is one.
+    fn skip_string(&mut self) -> Result<(), Error> {
+        let start = self.at + 1;
+        self.at = start;
+        let mut escapes = false;
+        let end = loop {
+            let found = quote_or_escape(self.text.as_bytes(), self.at).ok_or_else(|| self.no_json())?;
+            if self.text.as_bytes().get(found) == Some(&b'"') {
+                self.at = found + 1;
+                break found;
+            }
+            escapes = true;
+            self.at = found + 2;
+        };
+        let text = self.text.get(start..end).unwrap_or_default();
+        let good = (self.plain || is_plain(text.as_bytes())) && (!escapes || has_good_escapes(text));
+        if good { Ok(()) } else { Err(self.no_json()) }
+    }
+
+    fn skip_number(&mut self) -> Result<(), Error> {
+        match self.number() {
+            // How large it is does not matter to who only passes it on.
+            Err(error) if error.to_string() != "number out of range" => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    #[inline]
+    fn byte(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+}
+
+/// Whether every backslash of a string begins an escape that JSON knows.
+fn has_good_escapes(text: &str) -> bool {
+    let mut rest = text.as_bytes();
+    while let Some(at) = memchr::memchr(b'\\', rest) {
+        let after = rest.get(at + 1..).unwrap_or_default();
+        rest = match after {
+            [b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't', after @ ..] => after,
+            [b'u', a, b, c, d, after @ ..] if [a, b, c, d].iter().all(|digit| digit.is_ascii_hexdigit()) => {
+                after
+            }
+            _ => return false,
+        };
+    }
+    true
+}
+
+/// Which of the things that are open are objects: bits while there are few.
+#[derive(Default)]
+struct Nesting {
+    bits: u64,
+    depth: usize,
+    deeper: Vec<bool>,
+}
+
+impl Nesting {
+    fn push(&mut self, is_object: bool) {
+        if self.depth < 64 {
+            self.bits = (self.bits << 1) | u64::from(is_object);
+        } else {
+            self.deeper.push(is_object);
+        }
+        self.depth += 1;
+    }
+
+    fn last(&self) -> Option<bool> {
+        match self.depth {
+            0 => None,
+            1..=64 => Some(self.bits & 1 == 1),
+            _ => self.deeper.last().copied(),
+        }
+    }
+
+    fn pop(&mut self) {
+        if self.depth > 64 {
+            self.deeper.pop();
+        } else {
+            self.bits >>= 1;
+        }
+        self.depth = self.depth.saturating_sub(1);
+    }
+}
