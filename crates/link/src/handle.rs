@@ -197,7 +197,7 @@ impl<E: End> Handle<E> {
     /// # Errors
     /// See [`SendError`]; why the connection ended is not looked for.
     pub fn send_now(&self, frame: &E::Out) -> Result<(), SendError> {
-        self.shared.writer.send_now(frame).map_err(|error| match error {
+        self.shared.write_now(frame).map_err(|error| match error {
             WriteError::Encode(error) => SendError::Encode(Arc::new(error)),
             WriteError::Closed(failure) => match self.try_ended() {
                 Some(cause) => SendError::Ended(cause),

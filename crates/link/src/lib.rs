@@ -46,5 +46,5 @@ pub use ended::{EndKind, Ended};
 pub use event::Event;
 pub use handle::{Closed, Handle, RequestError, SendError, WeakHandle};
 pub use queue::Events;
-pub use responder::{Inbound, Responder, Serve};
+pub use responder::{Inbound, Responder, Serve, Token};
 pub use transport::Transport;

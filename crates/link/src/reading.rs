@@ -38,6 +38,9 @@ pub(crate) fn is_plain_message(line: &[u8]) -> bool {
     let Some(rest) = line.strip_prefix(br#"{"type":""#) else {
         return false;
     };
+    if rest.starts_with(b"control_") {
+        return false;
+    }
     let plain_tag = rest.iter().take_while(|byte| byte.is_ascii_lowercase() || **byte == b'_').count();
     let (tag, after) = rest.split_at(plain_tag);
     // Results are wanted for what they say about failures.

@@ -1,16 +1,17 @@
 use std::fmt;
 use std::marker::PhantomData;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::ops::Deref;
+use std::sync::atomic::{AtomicU8, Ordering, fence};
+use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
-use pilothouse_proto::control::SuccessLine;
+use pilothouse_proto::control::success_line;
 use pilothouse_proto::{ControlResponse, RequestId};
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
 use crate::end::End;
-use crate::writer::{WriteError, Writer};
+use crate::writer::Writer;
 
 /// Takes requests of the other end, one call each, on the task that reads the connection.
 ///
@@ -38,9 +39,28 @@ pub struct Inbound<E: End> {
     /// How many events had arrived before it: requests and events come by different ways, and this tells their order.
     pub after: u64,
     /// Fires when the other end withdraws the request, or the connection ends.
-    pub token: CancellationToken,
+    pub token: Token,
     /// Answers it.
     pub responder: Responder<E>,
+}
+
+/// Fires when the other end withdraws a request, or the connection ends. Reads like a [`CancellationToken`], which is made
+/// when it is first looked at: most requests are answered before anybody does.
+#[derive(Clone)]
+pub struct Token(Arc<Ticket>);
+
+impl Deref for Token {
+    type Target = CancellationToken;
+
+    fn deref(&self) -> &CancellationToken {
+        self.0.token()
+    }
+}
+
+impl fmt::Debug for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Token").field(&self.0.state.load(Ordering::Acquire)).finish()
+    }
 }
 
 /// Answers one request, once. Dropping it answers with an error; after the request was withdrawn it writes nothing.
@@ -60,9 +80,10 @@ impl<E: End> Responder<E> {
     /// Answers with this payload. A payload that cannot be written as JSON is answered as an error.
     pub fn success(self, payload: &impl Serialize) {
         if self.ticket.settle() {
-            let line = SuccessLine { request_id: self.id(), response: payload };
-            if let Err(WriteError::Encode(error)) = self.writer.send_now(&line) {
-                self.write(ControlResponse::error(self.id(), format!("no JSON: {error}")));
+            match success_line(self.id(), payload) {
+                // If the connection is gone the answer is of no use to anybody.
+                Ok(line) => drop(self.writer.put(line)),
+                Err(error) => self.write(ControlResponse::error(self.id(), format!("no JSON: {error}"))),
             }
         }
     }
@@ -123,15 +144,30 @@ impl<E: End> fmt::Debug for Responder<E> {
 pub(crate) struct Ticket {
     pub(crate) id: RequestId,
     state: AtomicU8,
-    pub(crate) token: CancellationToken,
+    token: OnceLock<CancellationToken>,
 }
 
 const OPEN: u8 = 0;
-const SETTLED: u8 = 1;
+const ANSWERED: u8 = 1;
+const WITHDRAWN: u8 = 2;
 
 impl Ticket {
     pub(crate) fn new(id: RequestId) -> Self {
-        Self { id, state: AtomicU8::new(OPEN), token: CancellationToken::new() }
+        Self { id, state: AtomicU8::new(OPEN), token: OnceLock::new() }
+    }
+
+    pub(crate) fn watch(self: &Arc<Self>) -> Token {
+        Token(Arc::clone(self))
+    }
+
+    fn token(&self) -> &CancellationToken {
+        let token = self.token.get_or_init(CancellationToken::new);
+        // Looked at after it was made: a withdrawal either finds the token, or is found here.
+        fence(Ordering::SeqCst);
+        if self.state.load(Ordering::Acquire) == WITHDRAWN {
+            token.cancel();
+        }
+        token
     }
 
     pub(crate) fn is_open(&self) -> bool {
@@ -140,13 +176,20 @@ impl Ticket {
 
     /// True for the one caller who may act on the request.
     fn settle(&self) -> bool {
-        self.state.swap(SETTLED, Ordering::AcqRel) == OPEN
+        self.leave_open(ANSWERED)
+    }
+
+    fn leave_open(&self, to: u8) -> bool {
+        self.state.compare_exchange(OPEN, to, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
 
     /// The request was withdrawn: no answer will be written, and the handler is told.
     pub(crate) fn withdraw(&self) {
-        if self.settle() {
-            self.token.cancel();
+        if self.leave_open(WITHDRAWN) {
+            fence(Ordering::SeqCst);
+            if let Some(token) = self.token.get() {
+                token.cancel();
+            }
         }
     }
 }

@@ -70,11 +70,6 @@ impl Writer {
         }
     }
 
-    /// Writes a frame now or queues it.
-    pub(crate) fn send_now(&self, frame: &impl Serialize) -> Result<(), WriteError> {
-        self.put(encode(frame).map_err(WriteError::Encode)?)
-    }
-
     /// Writes a line, newline included, after waiting until the other end has taken most of what was sent before.
     pub(crate) async fn send_line(&self, line: Vec<u8>) -> Result<(), WriteError> {
         let _turn = self.turnstile.lock().await;

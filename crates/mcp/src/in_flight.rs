@@ -1,6 +1,5 @@
 //! The requests a server is working on: what a cancel reaches, and what refuses a second use of an id.
 
-use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rmcp::model::RequestId;
@@ -8,7 +7,7 @@ use tokio_util::sync::CancellationToken;
 
 /// Requests being worked on, each with the token that withdraws it.
 ///
-/// The lock is held for one map operation and never across an await, which is cheaper than a task that owns the map.
+/// The lock is held for one look at the list and never across an await, which is cheaper than a task that owns the list.
 #[derive(Debug, Default)]
 pub(crate) struct InFlight {
     requests: Mutex<Requests>,
@@ -16,8 +15,16 @@ pub(crate) struct InFlight {
 
 #[derive(Debug, Default)]
 struct Requests {
-    open: HashMap<RequestId, (Serial, CancellationToken)>,
+    /// A list, because there are few at a time: looking through it takes less than hashing an id.
+    open: Vec<Open>,
     last: Serial,
+}
+
+#[derive(Debug)]
+struct Open {
+    id: RequestId,
+    serial: Serial,
+    token: CancellationToken,
 }
 
 /// Tells two requests apart that had the same id one after the other.
@@ -27,35 +34,34 @@ type Serial = u64;
 #[derive(Debug)]
 pub(crate) struct Admitted<'a> {
     list: &'a InFlight,
-    id: &'a RequestId,
     serial: Serial,
     pub(crate) token: CancellationToken,
 }
 
 impl InFlight {
     /// Puts a request on the list, or refuses because its id is on it already.
-    pub(crate) fn admit<'a>(&'a self, id: &'a RequestId, parent: &CancellationToken) -> Option<Admitted<'a>> {
+    pub(crate) fn admit(&self, id: &RequestId, parent: &CancellationToken) -> Option<Admitted<'_>> {
         let mut requests = self.lock();
-        if requests.open.contains_key(id) {
+        if requests.open.iter().any(|open| open.id == *id) {
             return None;
         }
         requests.last += 1;
         let (serial, token) = (requests.last, parent.child_token());
-        requests.open.insert(id.clone(), (serial, token.clone()));
-        Some(Admitted { list: self, id, serial, token })
+        requests.open.push(Open { id: id.clone(), serial, token: token.clone() });
+        Some(Admitted { list: self, serial, token })
     }
 
     pub(crate) fn cancel(&self, id: &RequestId) {
-        let open = self.lock().open.remove(id);
-        if let Some((_, token)) = open {
-            token.cancel();
+        let open = self.lock().take(|open| open.id == *id);
+        if let Some(open) = open {
+            open.token.cancel();
         }
     }
 
     pub(crate) fn cancel_all(&self) {
         let open = std::mem::take(&mut self.lock().open);
-        for (_, token) in open.into_values() {
-            token.cancel();
+        for open in open {
+            open.token.cancel();
         }
     }
 
@@ -64,14 +70,18 @@ impl InFlight {
     }
 }
 
+impl Requests {
+    fn take(&mut self, wanted: impl Fn(&Open) -> bool) -> Option<Open> {
+        let at = self.open.iter().position(wanted)?;
+        Some(self.open.swap_remove(at))
+    }
+}
+
 impl Drop for Admitted<'_> {
     fn drop(&mut self) {
-        let mut requests = self.list.lock();
-        // After a cancel the id is free, and a new request may have taken it.
-        if requests.open.get(self.id).is_some_and(|(serial, _)| *serial == self.serial) {
-            requests.open.remove(self.id);
-        }
-        drop(requests);
+        // By its serial: after a cancel the id is free, and a new request may have taken it.
+        let open = self.list.lock().take(|open| open.serial == self.serial);
+        drop(open);
         self.token.cancel();
     }
 }

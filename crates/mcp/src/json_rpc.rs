@@ -71,7 +71,10 @@ fn object<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, String> {
     if !text.starts_with('{') {
         return Err("not an object".to_owned());
     }
-    serde_json::from_str(text).map_err(|error| error.to_string())
+    // What is wrong with a text serde_json says better, and it is seldom asked.
+    pilothouse_proto::read_json(text)
+        .or_else(|_| serde_json::from_str(text))
+        .map_err(|error: serde_json::Error| error.to_string())
 }
 
 /// A reply that carries a result.

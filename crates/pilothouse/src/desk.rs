@@ -1,18 +1,20 @@
 //! Where the CLI's own requests are answered.
 //!
-//! The desk runs on the task that reads the connection, so it only looks at a request and hands it to a task of its own.
-//! Awaiting anything here would stop the reading, and with it the reply that might be awaited.
+//! The desk runs on the task that reads the connection, so it waits for nothing: that would stop the reading, and with it
+//! the reply that might be awaited. A handler that answers at once is done here; one that waits gets a task of its own.
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Waker};
 
 use pilothouse_link::{Host, Inbound, Serve};
 use pilothouse_mcp::{InProcessServer, ServerSet};
 use pilothouse_proto::AgentRequest;
 
+use crate::boxed::BoxFuture;
 use crate::dialog::{self, DialogRequest};
 use crate::elicitation::{self, ElicitationRequest};
 use crate::hook::{self, Hooks};
@@ -61,6 +63,15 @@ pub(crate) struct Handlers {
     pub(crate) dialogs: BTreeMap<String, Callback<DialogRequest>>,
 }
 
+/// Runs a handler: its first step here, because for most that is all there is, and the rest in a task.
+pub(crate) fn run(mut handler: BoxFuture<'static, ()>) {
+    // Nothing needs to wake it: a task begins by polling.
+    let mut cx = Context::from_waker(Waker::noop());
+    if handler.as_mut().poll(&mut cx).is_pending() {
+        tokio::spawn(handler);
+    }
+}
+
 /// The handlers of one session.
 #[derive(Debug)]
 pub(crate) struct Desk {
@@ -80,7 +91,7 @@ impl Serve<Host> for Desk {
         match request {
             AgentRequest::CanUseTool(ask) => match &self.handlers.permission {
                 Some(handler) => {
-                    tokio::spawn(handler.call(PermissionRequest::new(ask, token, responder)));
+                    run(handler.call(PermissionRequest::new(ask, token, responder)));
                 }
                 None => responder.error("this host has no permission handler"),
             },

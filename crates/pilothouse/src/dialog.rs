@@ -5,12 +5,13 @@ use std::fmt;
 use std::future::Future;
 use std::ops::Deref;
 
+use pilothouse_link::Token;
 use pilothouse_proto::Extra;
 use pilothouse_proto::control::{DialogCancelled, DialogCompleted, RequestUserDialog, UserDialogResult};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use crate::desk::{Callback, Responder};
+use crate::desk::{self, Callback, Responder};
 
 /// Shows dialogs. Any `Fn(DialogRequest) -> impl Future<Output = ()>` is one.
 pub trait DialogHandler: Send + Sync + 'static {
@@ -32,7 +33,7 @@ where
 #[must_use = "dropping a dialog cancels it"]
 pub struct DialogRequest {
     ask: Box<RequestUserDialog>,
-    token: CancellationToken,
+    token: Token,
     responder: Option<Responder>,
 }
 
@@ -80,12 +81,12 @@ impl fmt::Debug for DialogRequest {
 pub(crate) fn serve(
     handlers: &BTreeMap<String, Callback<DialogRequest>>,
     ask: Box<RequestUserDialog>,
-    token: CancellationToken,
+    token: Token,
     responder: Responder,
 ) {
     match handlers.get(&ask.dialog_kind) {
         Some(handler) => {
-            tokio::spawn(handler.call(DialogRequest { ask, token, responder: Some(responder) }));
+            desk::run(handler.call(DialogRequest { ask, token, responder: Some(responder) }));
         }
         // A kind that was never declared is meant for another client of the same CLI.
         None => responder.leave_unanswered(),

@@ -4,13 +4,14 @@ use std::fmt;
 use std::future::Future;
 use std::ops::Deref;
 
+use pilothouse_link::Token;
 use pilothouse_proto::control::{Elicitation, ElicitationResult};
 use pilothouse_proto::mcp::ElicitationAction;
 use pilothouse_proto::{Extra, Opt};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
-use crate::desk::{Callback, Responder};
+use crate::desk::{self, Callback, Responder};
 
 /// Answers questions of MCP servers. Any `Fn(ElicitationRequest) -> impl Future<Output = ()>` is one.
 pub trait ElicitationHandler: Send + Sync + 'static {
@@ -32,7 +33,7 @@ where
 #[must_use = "dropping a question declines it"]
 pub struct ElicitationRequest {
     ask: Box<Elicitation>,
-    token: CancellationToken,
+    token: Token,
     responder: Option<Responder>,
 }
 
@@ -89,12 +90,12 @@ impl fmt::Debug for ElicitationRequest {
 pub(crate) fn serve(
     handler: Option<&Callback<ElicitationRequest>>,
     ask: Box<Elicitation>,
-    token: CancellationToken,
+    token: Token,
     responder: Responder,
 ) {
     match handler {
         Some(handler) => {
-            tokio::spawn(handler.call(ElicitationRequest { ask, token, responder: Some(responder) }));
+            desk::run(handler.call(ElicitationRequest { ask, token, responder: Some(responder) }));
         }
         None => decline(responder),
     }

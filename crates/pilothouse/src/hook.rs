@@ -11,13 +11,14 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
+use pilothouse_link::Token;
 use pilothouse_proto::control::HookCallback;
 use pilothouse_proto::hook::HookCallbackMatcher;
 use pilothouse_proto::{HookOutput, Opt};
 use serde_json::Number;
-use tokio_util::sync::CancellationToken;
 
 use crate::desk::{Callback, Responder};
 pub use call::HookCall;
@@ -160,15 +161,18 @@ fn id(index: usize) -> String {
     format!("hook_{index}")
 }
 
-/// Runs the hook in a task of its own.
-pub(crate) fn serve(hooks: &Hooks, callback: HookCallback, token: CancellationToken, responder: Responder) {
+/// Runs the hook: its first step here, the rest in a task of its own, against the clock.
+pub(crate) fn serve(hooks: &Hooks, callback: HookCallback, token: Token, responder: Responder) {
     let Some(hook) = hooks.get(&callback.callback_id) else {
         return responder.error(format!("no hook is registered as `{}`", callback.callback_id));
     };
     let blocks = hook.on_failure().is_some();
     let mut answer = Answer { responder: Some(responder), event: hook.event.clone(), blocks };
     let limit = hook.matcher.host_limit();
-    let running = hook.handler.call(HookCall::new(callback, token));
+    let mut running = hook.handler.call(HookCall::new(callback, token));
+    if let Poll::Ready(output) = running.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+        return answer.give(&output);
+    }
     tokio::spawn(async move {
         if let Ok(output) = tokio::time::timeout(limit, running).await {
             answer.give(&output);

@@ -2,23 +2,17 @@
 
 use std::sync::Arc;
 
-use pilothouse_link::{Host, WeakHandle};
+use pilothouse_link::{Host, Token, WeakHandle};
 use pilothouse_mcp::{InProcessServer, ServerSet};
 use pilothouse_proto::control::{HostMcpMessage, McpMessage, McpReply};
 use pilothouse_proto::{Extra, Raw};
-use tokio_util::sync::CancellationToken;
 
-use crate::desk::Responder;
+use crate::desk::{self, Responder};
 
 /// Hands a message of the CLI to its server, and the server's answer back.
-pub(crate) fn serve(
-    servers: &Arc<ServerSet>,
-    message: McpMessage,
-    token: CancellationToken,
-    responder: Responder,
-) {
+pub(crate) fn serve(servers: &Arc<ServerSet>, message: McpMessage, token: Token, responder: Responder) {
     let servers = Arc::clone(servers);
-    tokio::spawn(async move {
+    desk::run(Box::pin(async move {
         let reply = servers.handle(&message.server_name, message.message.as_raw_value(), &token).await;
         match reply {
             Some(reply) => {
@@ -27,7 +21,7 @@ pub(crate) fn serve(
             // The request was withdrawn, so nothing will be written.
             None => responder.leave_unanswered(),
         }
-    });
+    }));
 }
 
 /// Sends what a server says on its own, until the server or the connection is gone.

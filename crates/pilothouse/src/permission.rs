@@ -4,6 +4,7 @@ use std::fmt;
 use std::future::Future;
 use std::ops::Deref;
 
+use pilothouse_link::Token;
 use pilothouse_proto::tool::Question;
 use pilothouse_proto::{
     CanUseTool, PermissionAllow, PermissionDecisionClassification, PermissionDeny, PermissionResult,
@@ -18,8 +19,9 @@ use crate::question::Choice;
 
 /// Decides about tool calls. Any `Fn(PermissionRequest) -> impl Future<Output = ()>` is one.
 ///
-/// The handler runs in its own task and may take as long as it likes; it may also move the request elsewhere and
-/// return, and the call stays open until somebody answers it. There is no time limit on this side.
+/// The handler may take as long as it likes; it may also move the request elsewhere and return, and the call stays open
+/// until somebody answers it. There is no time limit on this side. Up to its first `await` it runs on the task that reads
+/// the connection and must not block, no more than any async code; from there on it has a task of its own.
 pub trait PermissionHandler: Send + Sync + 'static {
     /// Answers the request, or hands it to whoever will.
     fn decide(&self, request: PermissionRequest) -> impl Future<Output = ()> + Send;
@@ -53,12 +55,12 @@ where
 #[must_use = "dropping an approval denies it"]
 pub struct PermissionRequest {
     ask: Box<CanUseTool>,
-    token: CancellationToken,
+    token: Token,
     responder: Option<Responder>,
 }
 
 impl PermissionRequest {
-    pub(crate) fn new(ask: Box<CanUseTool>, token: CancellationToken, responder: Responder) -> Self {
+    pub(crate) fn new(ask: Box<CanUseTool>, token: Token, responder: Responder) -> Self {
         Self { ask, token, responder: Some(responder) }
     }
 

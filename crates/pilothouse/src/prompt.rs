@@ -1,5 +1,7 @@
 //! What a host says: text, pictures, and how the message is to be queued.
 
+use std::hash::{BuildHasher as _, RandomState};
+
 use pilothouse_proto::{
     Base64Source, Content, ContentBlock, HostFrame, ImageBlock, MessageOrigin, Opt, Priority, Source, User,
 };
@@ -23,7 +25,7 @@ pub struct Prompt {
 impl Prompt {
     /// A message with this text or these blocks.
     pub fn new(content: impl Into<Content>) -> Self {
-        let uuid = uuid::Uuid::new_v4().to_string();
+        let uuid = fresh_uuid();
         let mut user = User::prompt(content);
         user.uuid = Opt::Some(uuid.as_str().into());
         Self { uuid, user }
@@ -92,6 +94,16 @@ impl Prompt {
         }
         HostFrame::User(Box::new(self.user))
     }
+}
+
+/// Names a message. As random as the keys of a hash map are, which costs no call to the system for each.
+fn fresh_uuid() -> String {
+    let keys = RandomState::new();
+    let random = [keys.hash_one(0_u8).to_ne_bytes(), keys.hash_one(1_u8).to_ne_bytes()];
+    let mut bytes = [0; 16];
+    bytes.iter_mut().zip(random.as_flattened()).for_each(|(byte, random)| *byte = *random);
+    let uuid = uuid::Builder::from_random_bytes(bytes).into_uuid();
+    uuid.hyphenated().encode_lower(&mut uuid::Uuid::encode_buffer()).to_owned()
 }
 
 impl From<&str> for Prompt {

@@ -157,20 +157,19 @@ impl<E: End> Routing<E> {
 
     fn serve(&mut self, request: ControlRequest<E::Asked>, raw: Bytes) {
         let id = request.request_id;
-        if self.open.get(id.as_str()).is_some_and(|open| open.0.is_open()) {
+        let ticket = Arc::new(Ticket::new(id.clone()));
+        if !self.keep(&ticket) {
             tracing::debug!(%id, "a request that is already open was repeated");
             return;
         }
         // What came before a request is there before its handler runs.
         self.flush();
-        let ticket = Arc::new(Ticket::new(id.clone()));
-        self.keep(ticket.clone());
         let inbound = Inbound {
             id,
             request: request.request,
             raw,
             after: self.arrived,
-            token: ticket.token.clone(),
+            token: ticket.watch(),
             responder: Responder::new(ticket, self.writer.clone()),
         };
         // The responder answers when it is dropped, so a panic ends one request and not the connection.
@@ -179,12 +178,20 @@ impl<E: End> Routing<E> {
         }
     }
 
-    fn keep(&mut self, ticket: Arc<Ticket>) {
+    /// Remembers a request; false when one of the same id is still open.
+    fn keep(&mut self, ticket: &Arc<Ticket>) -> bool {
         if self.open.len() >= self.sweep_at {
             self.open.retain(|open| open.0.is_open());
             self.sweep_at = SWEEP_AT.max(2 * self.open.len());
         }
-        self.open.replace(Open(ticket));
+        if self.open.insert(Open(Arc::clone(ticket))) {
+            return true;
+        }
+        let is_open = self.open.get(ticket.id.as_str()).is_some_and(|known| known.0.is_open());
+        if !is_open {
+            self.open.replace(Open(Arc::clone(ticket)));
+        }
+        !is_open
     }
 
     fn resolve(&mut self, response: Box<ControlResponse>, raw: Bytes) {

@@ -1,5 +1,6 @@
 //! One call of a hook, which builds its own answers.
 
+use pilothouse_link::Token;
 use pilothouse_proto::control::HookCallback;
 use pilothouse_proto::hook::{
     HookDecision, HookPermissionDecision, HookSpecificOutput, NotificationOutput, PostModelSwitchOutput,
@@ -29,11 +30,11 @@ pub struct HookCall {
     pub input: HookInput,
     /// The tool call it is about, for tool events.
     pub tool_use_id: Option<ToolUseId>,
-    token: CancellationToken,
+    token: Token,
 }
 
 impl HookCall {
-    pub(super) fn new(callback: HookCallback, token: CancellationToken) -> Self {
+    pub(super) fn new(callback: HookCallback, token: Token) -> Self {
         Self { input: callback.input, tool_use_id: callback.tool_use_id.into_option(), token }
     }
 

@@ -7,25 +7,38 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Wake, Waker};
 
 #[derive(Debug, Default)]
-pub(crate) struct Waiters(Mutex<Vec<Waker>>);
+pub(crate) struct Waiters(Mutex<Waiting>);
+
+/// Nearly always there is one, which then needs no list.
+#[derive(Debug, Default)]
+struct Waiting {
+    first: Option<Waker>,
+    others: Vec<Waker>,
+}
 
 impl Waiters {
     pub(crate) fn add(&self, waker: &Waker) {
-        let mut waiters = self.lock();
-        if !waiters.iter().any(|known| known.will_wake(waker)) {
-            waiters.push(waker.clone());
+        let mut waiting = self.lock();
+        match &waiting.first {
+            None => waiting.first = Some(waker.clone()),
+            Some(known) if known.will_wake(waker) => {}
+            Some(_) => {
+                if !waiting.others.iter().any(|known| known.will_wake(waker)) {
+                    waiting.others.push(waker.clone());
+                }
+            }
         }
     }
 
     pub(crate) fn wake_all(&self) {
         // Woken outside of the lock: a waker may run its task at once.
-        let waiters = std::mem::take(&mut *self.lock());
-        for waker in waiters {
+        let Waiting { first, others } = std::mem::take(&mut *self.lock());
+        for waker in first.into_iter().chain(others) {
             waker.wake();
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Vec<Waker>> {
+    fn lock(&self) -> MutexGuard<'_, Waiting> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
