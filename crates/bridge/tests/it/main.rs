@@ -9,6 +9,8 @@ mod crash;
 mod harness;
 mod log;
 mod original_client;
+#[path = "../peer/mod.rs"]
+mod peer;
 mod queue;
 mod resuming;
 mod sockets;
