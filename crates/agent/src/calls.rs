@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use pilothouse_proto::hook::HookSpecificOutput;
 use pilothouse_proto::{
     AgentFrame, Content, ContentBlock, Extra, Opt, PermissionDecisionMeta, ToolProgress, ToolResultBlock,
     ToolResultMeta,
@@ -209,6 +210,16 @@ async fn tell_hooks(session: &Arc<Session>, performed: &mut Performed, tool: &dy
         report = session.hooks().fire(session, &scene, occasion) => report,
         () = performed.call.stop.cancelled() => return,
     };
+    let output = report.specific.iter().find_map(|specific| match specific {
+        HookSpecificOutput::PostToolUse(output) => {
+            output.updated_tool_output.as_ref().or(output.updated_mcp_tool_output.as_ref())
+        }
+        _ => None,
+    });
+    if let Some(output) = output.filter(|_| !failed) {
+        performed.result.content = content_of(output.clone()).into();
+        performed.structured = output.clone();
+    }
     performed.contexts.extend(report.contexts);
     if let Some(reason) = report.block {
         performed.contexts.push(reason);

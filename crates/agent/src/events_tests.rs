@@ -66,7 +66,7 @@ async fn every_event_that_can_occur_is_told() {
         };
         (HookEvent::from(*event), vec![matcher])
     };
-    let hooks = HookEvent::KNOWN.iter().map(|event| matchers(&event)).collect();
+    let hooks = HookEvent::KNOWN.iter().map(matchers).collect();
     let initialize = Initialize { hooks: Some(hooks).into(), ..Initialize::default() };
     host.request(initialize).await.expect("an answer");
     for prompt in ["go", "/hi", "/compact", "/clear"] {
@@ -117,4 +117,18 @@ async fn every_event_that_can_occur_is_told() {
     .map(str::to_owned)
     .into();
     assert_eq!(*heard.lock().unwrap(), expected);
+}
+
+#[tokio::test]
+async fn a_failed_turn_is_told() {
+    let answers = Box::new(|_: &AgentRequest| Some(Ok(json!({}))));
+    let test = crate::test_session::TestSession::new(&[], &[], answers);
+    test.session.hooks().register(&json!({"StopFailure": [{"hookCallbackIds": ["h"]}]})).expect("good hooks");
+    test.session.tell_of_failure("rate_limit".into(), "too much").await;
+    let asked = test.asked.lock().unwrap();
+    assert_eq!(asked[0]["input"]["hook_event_name"], "StopFailure");
+    assert_eq!(
+        (&asked[0]["input"]["error"], &asked[0]["input"]["error_details"]),
+        (&json!("rate_limit"), &json!("too much"))
+    );
 }

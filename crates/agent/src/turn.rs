@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use pilothouse_model::{Request, Thinking, ThinkingStyle, ToolOffer};
+use pilothouse_proto::hook::HookSpecificOutput;
 use pilothouse_proto::{AgentFrame, ContentBlock, MessageOrigin, Opt, User};
 use pilothouse_rules::Mode;
 
@@ -127,6 +128,13 @@ async fn tell_hooks(session: &Arc<Session>, prompts: &[Prompt], stop: &StopSigna
         if let Some(reason) = report.block.or(report.stop) {
             session.say_informational(&reason);
             return Told::Blocked(reason);
+        }
+        let title = report.specific.iter().find_map(|specific| match specific {
+            HookSpecificOutput::UserPromptSubmit(output) => output.session_title.as_deref(),
+            _ => None,
+        });
+        if let Some(Err(error)) = title.map(|title| session.rename(title)) {
+            tracing::warn!(%error, "a hook's title was not kept");
         }
         contexts.extend(report.contexts);
     }

@@ -46,6 +46,16 @@ impl Answer {
         value.and_then(Self::from_value).unwrap_or_else(|| Self::Unusable(words::BAD_ANSWER.to_owned()))
     }
 
+    /// What a tool that is asked in the host's place says: the answer as JSON text.
+    pub(super) fn of_tool(content: &Value) -> Self {
+        let text = match content {
+            Value::String(text) => Some(text.as_str()),
+            blocks => blocks.get(0).and_then(|block| block.get("text")?.as_str()),
+        };
+        let value = text.and_then(|text| serde_json::from_str(text).ok());
+        value.and_then(Self::from_value).unwrap_or_else(|| Self::Unusable(words::BAD_ANSWER.to_owned()))
+    }
+
     /// None when it is not what the protocol wants.
     fn from_value(value: Value) -> Option<Self> {
         let Value::Object(mut answer) = value else { return None };

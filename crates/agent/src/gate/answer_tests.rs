@@ -58,3 +58,17 @@ fn no_response_and_too_many_updates_are_unusable() {
     let update = json!({"type": "addDirectories", "directories": directories, "destination": "session"});
     assert_eq!(read(json!({"behavior": "allow", "updatedPermissions": [update]})), unusable());
 }
+
+#[test]
+fn a_tool_answers_in_json_text() {
+    let said = json!({"behavior": "deny", "message": "no"}).to_string();
+    let cases = [
+        (json!(said), Answer::Deny("no".to_owned())),
+        (json!([{"type": "text", "text": said}]), Answer::Deny("no".to_owned())),
+        (json!("certainly"), unusable()),
+        (json!([]), unusable()),
+    ];
+    for (content, expected) in cases {
+        assert_eq!(Answer::of_tool(&content), expected, "{content}");
+    }
+}

@@ -3,6 +3,8 @@ use std::sync::Arc;
 use pilothouse_proto::hook::{HookSpecificOutput, PermissionRequestDecision};
 use pilothouse_proto::{HookEvent, PermissionUpdate};
 use pilothouse_rules::{Behavior, Decision, Step, ToolCall as RulesCall};
+use pilothouse_tools::Outcome;
+use serde_json::json;
 
 use super::answer::Answer;
 use super::ask::question;
@@ -103,6 +105,16 @@ impl Gate {
                 None => self.deny_unasked(session, scene, tool, decision).await,
             };
         }
+        if let Asks::Tool(name) = &session.launch().asks {
+            let answer = tokio::select! {
+                answer = ask_tool(passing, name) => answer,
+                () = call.stop.cancelled() => {
+                    note(session, tool);
+                    return Verdict::Interrupt;
+                }
+            };
+            return settle(passing, answer, "user");
+        }
         let asked = session.host().ask("can_use_tool", question(scene, tool, decision).into(), None);
         tokio::pin!(asked);
         let mut hooks_have_spoken = false;
@@ -139,6 +151,24 @@ impl Gate {
         Box::pin(async move {
             hooks.fire(&session, &scene, occasion).await.specific.into_iter().find_map(decided)
         })
+    }
+}
+
+/// Asks the tool that the command line names in place of the host.
+async fn ask_tool(passing: &Passing<'_>, name: &str) -> Answer {
+    let Passing { session, call, tool, .. } = passing;
+    let Some(asked) = session.tools_in_force().into_iter().find(|asked| asked.name() == name) else {
+        return Answer::Unusable(words::request_failed(&format!("there is no tool {name} to ask")));
+    };
+    let question = json!({"tool_name": tool.name, "input": tool.input, "tool_use_id": tool.id});
+    let input = question.as_object().cloned().unwrap_or_default();
+    let id = session.stamp().uuid().into_string().into();
+    let question =
+        ToolCall { id, name: name.to_owned(), input, caller: call.caller.clone(), stop: call.stop.clone() };
+    match asked.run(&question, session).await.outcome {
+        Outcome::Done(done) => Answer::of_tool(&done.content),
+        Outcome::Failed { message, .. } => Answer::Unusable(words::request_failed(&message)),
+        Outcome::Stopped { .. } => Answer::Stop,
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use pilothouse_proto::hook::HookSpecificOutput;
 use pilothouse_proto::system::PermissionDenied;
 use pilothouse_proto::{AgentFrame, PermissionDecisionMeta, PermissionDenial, System};
 use pilothouse_rules::{Behavior, Decision, HookOpinion, Step};
@@ -88,7 +89,7 @@ impl Gate {
                 if told {
                     tell(session, scene, tool, reason_type, why, &message);
                 }
-                self.denied(session, scene, tool, &message).await;
+                let message = self.denied(session, scene, tool, message).await;
                 refused(message, by_config, kind)
             }
         }
@@ -104,13 +105,20 @@ impl Gate {
     ) -> Verdict {
         let message = words::nobody_asked(&tool.name, decision);
         tell(session, scene, tool, None, None, &message);
-        self.denied(session, scene, tool, &message).await;
+        let message = self.denied(session, scene, tool, message).await;
         refused(message, Some(meta("reject", "config", None)), Some("user-rejected"))
     }
 
-    async fn denied(&self, session: &Arc<Session>, scene: &Scene, tool: &ToolUse, reason: &str) {
+    /// Remembers a refusal and tells hooks. Gives what the model is told: a hook may let it try again.
+    async fn denied(&self, session: &Arc<Session>, scene: &Scene, tool: &ToolUse, message: String) -> String {
         note(session, tool);
-        self.hooks().fire(session, scene, Occasion::permission_denied(scene, tool, reason.to_owned())).await;
+        let occasion = Occasion::permission_denied(scene, tool, message.clone());
+        let report = self.hooks().fire(session, scene, occasion).await;
+        let retry = report.specific.iter().any(|specific| match specific {
+            HookSpecificOutput::PermissionDenied(output) => output.retry.as_ref() == Some(&true),
+            _ => false,
+        });
+        if retry { format!("{message} A hook lets you try it again.") } else { message }
     }
 }
 

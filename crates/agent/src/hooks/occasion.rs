@@ -109,28 +109,28 @@ macro_rules! occasions {
 occasions! {
     /// The user sent a prompt.
     user_prompt_submit(scene, prompt: String) => UserPromptSubmit(UserPromptSubmitInput) about None, told {
-        prompt: prompt, source: Opt::Absent, session_title: Opt::Absent,
+        prompt, source: Opt::Absent, session_title: Opt::Absent,
     }
     /// A slash command was expanded to a prompt.
     user_prompt_expansion(scene, name: String, arguments: String, source: Option<String>, prompt: String)
         => UserPromptExpansion(UserPromptExpansionInput) about Some(name.clone()), told {
         expansion_type: ExpansionKind::SlashCommand, command_name: name, command_args: arguments,
-        command_source: source.into(), prompt: prompt,
+        command_source: source.into(), prompt,
     }
     /// A session begins.
     session_start(scene, source: SessionStartSource, model: Option<String>)
         => SessionStart(SessionStartInput) about Some(source.as_str().to_owned()), untold {
-        source: source, model: model.into(), session_title: Opt::Absent,
+        source, model: model.into(), session_title: Opt::Absent,
         seconds_since_last_response: Opt::Absent, context_tokens: Opt::Absent,
         prompt_cache_likely_expired: Opt::Absent, estimated_cache_write_usd: Opt::Absent,
     }
     /// A session ends.
     session_end(scene, reason: ExitReason) => SessionEnd(SessionEndInput) about Some(reason.as_str().to_owned()), untold {
-        reason: reason,
+        reason,
     }
     /// The agent sets itself up, because it was started with leave to.
     setup(scene, trigger: SetupTrigger) => Setup(SetupInput) about Some(trigger.as_str().to_owned()), untold {
-        trigger: trigger,
+        trigger,
     }
     /// The model is about to stop.
     stop(scene, active: bool, last: Option<String>, tasks: Vec<BackgroundTaskSummary>) => Stop(StopInput) about None, told {
@@ -140,7 +140,7 @@ occasions! {
     /// A turn ended on an API error.
     stop_failure(scene, error: AssistantError, details: Option<String>, last: Option<String>)
         => StopFailure(StopFailureInput) about Some(error.as_str().to_owned()), told {
-        error: error, error_details: details.into(), last_assistant_message: last.into(),
+        error, error_details: details.into(), last_assistant_message: last.into(),
     }
     /// A subagent begins; the scene says which.
     subagent_start(scene) => SubagentStart(SubagentStartInput) about kind(scene), untold {}
@@ -154,12 +154,12 @@ occasions! {
     /// The conversation is about to be compacted.
     pre_compact(scene, trigger: CompactTrigger, instructions: Option<String>)
         => PreCompact(PreCompactInput) about Some(trigger.as_str().to_owned()), untold {
-        trigger: trigger, custom_instructions: instructions,
+        trigger, custom_instructions: instructions,
     }
     /// The conversation was compacted.
     post_compact(scene, trigger: CompactTrigger, summary: String)
         => PostCompact(PostCompactInput) about Some(trigger.as_str().to_owned()), untold {
-        trigger: trigger, compact_summary: summary,
+        trigger, compact_summary: summary,
     }
     /// The model is about to be changed.
     pre_model_switch(scene, switch: ModelSwitch) => PreModelSwitch(PreModelSwitchInput) about Some(switch.to.clone()), untold {
@@ -198,13 +198,13 @@ occasions! {
     /// The user answered an MCP server.
     elicitation_result(scene, server: String, action: ElicitationAction, content: Option<Map<String, Value>>)
         => ElicitationResult(ElicitationResultInput) about Some(server.clone()), told {
-        mcp_server_name: server, elicitation_id: Opt::Absent, mode: Opt::Absent, action: action,
+        mcp_server_name: server, elicitation_id: Opt::Absent, mode: Opt::Absent, action,
         content: content.into(),
     }
     /// A settings file changed.
     config_change(scene, source: ConfigSource, file: Option<PathBuf>)
         => ConfigChange(ConfigChangeInput) about Some(source.as_str().to_owned()), untold {
-        source: source, file_path: file.map(|file| file.to_string_lossy().into_owned()).into(),
+        source, file_path: file.map(|file| file.to_string_lossy().into_owned()).into(),
     }
     /// A file with instructions was loaded.
     instructions_loaded(scene, file: PathBuf, memory: MemoryType, reason: LoadReason)
@@ -219,7 +219,7 @@ occasions! {
     /// A directory was added to the workspace.
     directory_added(scene, directory: PathBuf, source: DirectorySource)
         => DirectoryAdded(DirectoryAddedInput) about None, untold {
-        directory: directory.to_string_lossy().into_owned(), source: source,
+        directory: directory.to_string_lossy().into_owned(), source,
     }
 }
 
@@ -253,7 +253,7 @@ impl Occasion {
     ) -> Self {
         let input = input!(PostToolUseFailure, PostToolUseFailureInput, scene, told(scene), {
             tool_name: tool.name.clone(), tool_input: tool.input.clone().into(), tool_use_id: tool.id.clone(),
-            error: error, is_interrupt: Opt::Some(interrupted), duration_ms: Opt::Some(duration_ms.into()),
+            error, is_interrupt: Opt::Some(interrupted), duration_ms: Opt::Some(duration_ms.into()),
             mcp_server: tool.mcp_server.clone().into(),
         });
         Self::of_tool(HookEvent::PostToolUseFailure, tool, input)
@@ -276,7 +276,7 @@ impl Occasion {
     pub fn permission_denied(scene: &Scene, tool: &ToolUse, reason: String) -> Self {
         let input = input!(PermissionDenied, PermissionDeniedInput, scene, told(scene), {
             tool_name: tool.name.clone(), tool_input: tool.input.clone().into(), tool_use_id: tool.id.clone(),
-            reason: reason, mcp_server: tool.mcp_server.clone().into(),
+            reason, mcp_server: tool.mcp_server.clone().into(),
         });
         Self::of_tool(HookEvent::PermissionDenied, tool, input)
     }
