@@ -44,6 +44,7 @@ mod stop;
 mod structured;
 mod subagents;
 mod talk;
+mod task_stop;
 mod tasks;
 #[cfg(test)]
 mod test_session;

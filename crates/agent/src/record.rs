@@ -108,6 +108,13 @@ impl Recorder {
         self.lock().append(entry);
     }
 
+    /// What was asked last, for lists of sessions.
+    pub(crate) fn last_prompt(&self, prompt: &str) {
+        let mut recording = self.lock();
+        let noted = recording.transcript.last_prompt(prompt);
+        recording.check(noted);
+    }
+
     /// A line beside the conversation.
     pub fn note(&self, kind: &str, members: Map<String, Value>) {
         let mut recording = self.lock();

@@ -1,7 +1,7 @@
 //! Which conversation a session goes on with, and where its transcript is written.
 
 use pilothouse_proto::{MessageParam, SessionId};
-use pilothouse_store::{EntryId, LoadOptions, Past, Stamp, Store, StoreError, Transcript};
+use pilothouse_store::{Checkpoints, EntryId, LoadOptions, Past, Stamp, Store, StoreError, Transcript};
 
 use crate::launch::{Launch, PROTOCOL_VERSION, Resume};
 use crate::session::Session;
@@ -104,6 +104,9 @@ fn take_up(session: &Session, store: &Store, past: &Past) -> Result<(), StoreErr
         session.set_id(past.id.to_string().into());
     }
     session.recorder().switch(mirrored(launch, transcript));
+    if let Some(copies) = session.copies().filter(|_| !launch.fork) {
+        copies.take_up(Checkpoints::new(store, past.id, &launch.cwd, &past.file_history));
+    }
     let messages = past.api_messages();
     let messages =
         messages.into_iter().filter_map(|message| serde_json::from_value::<MessageParam>(message).ok());

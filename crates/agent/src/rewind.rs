@@ -35,6 +35,11 @@ impl Copies {
         Some(Arc::new(Self { checkpoints: Mutex::new(checkpoints), recorder }))
     }
 
+    /// Goes on with the copies of a session that is taken up again.
+    pub(crate) fn take_up(&self, checkpoints: Checkpoints) {
+        *self.lock() = checkpoints;
+    }
+
     /// A prompt came: it can be gone back to from now on.
     pub(crate) fn prompt(&self, id: &str) {
         let noted = self.lock().prompt(&EntryId(id.to_owned()));

@@ -6,6 +6,7 @@ use pilothouse_rules::Behavior;
 use pilothouse_tools as tools;
 
 use crate::session::Session;
+use crate::task_stop::StopTask;
 use crate::tool::{AgentTool, Builtin};
 use crate::web::{WebFetch, WebSearch};
 
@@ -37,7 +38,7 @@ impl Toolbox {
             Arc::new(Builtin(tools::TaskGet(board.clone()))),
             Arc::new(Builtin(tools::TaskList(board.clone()))),
             Arc::new(Builtin(tools::TaskOutput(background.clone()))),
-            Arc::new(Builtin(tools::TaskStop::new(background.clone()))),
+            Arc::new(StopTask(background.clone())),
             Arc::new(Builtin(tools::TaskUpdate(board))),
             Arc::new(Builtin(tools::TodoWrite::default())),
             Arc::new(WebFetch),

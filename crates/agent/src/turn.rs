@@ -89,6 +89,10 @@ pub(crate) async fn run(session: Arc<Session>, prompts: Vec<Prompt>, stop: StopS
     for uuid in session.take_injected_ids() {
         session.tell_lifecycle(&uuid, Lifecycle::Completed);
     }
+    if let Some(text) = prompts.iter().rev().find_map(Prompt::text) {
+        session.recorder().last_prompt(&text);
+        session.recorder().mirror(session.output());
+    }
     let frame = result::of_talk(&session, &said, facts(&session));
     session.output().emit(AgentFrame::Result(Box::new(frame)));
     let stopped = matches!(said.end, End::AbortedStreaming | End::AbortedTools);

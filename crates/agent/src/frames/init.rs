@@ -34,6 +34,7 @@ pub(crate) fn init(session: &Session, prompts: &[String]) -> AgentFrame {
     );
     let catalog = session.catalog();
     frame.mcp_servers = session.mcp.summaries().into();
+    frame.mcp_server_errors = Some(session.mcp.errors()).filter(|errors| !errors.is_empty()).into();
     frame.permission_mode = PermissionMode::from(session.mode().name()).into();
     frame.slash_commands =
         offers::commands(session).into_iter().map(|command| command.name).collect::<Vec<_>>().into();

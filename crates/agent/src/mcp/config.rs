@@ -62,9 +62,18 @@ impl Configured {
     }
 }
 
+/// Something that is wrong with the configuration.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConfigProblem {
+    /// The server that is left out for it; none if it concerns a whole file.
+    pub server: Option<String>,
+    /// What is wrong.
+    pub message: String,
+}
+
 /// The servers of files and the command line, and what is wrong with their configuration. Later ones replace earlier
 /// ones of the same name.
-pub fn configured(launch: &Launch, settings: &Settings) -> (Vec<Configured>, Vec<String>) {
+pub fn configured(launch: &Launch, settings: &Settings) -> (Vec<Configured>, Vec<ConfigProblem>) {
     let mut found = Found {
         env: &|name| launch.env.get(name).map(str::to_owned),
         servers: Vec::new(),
@@ -86,7 +95,7 @@ pub fn configured(launch: &Launch, settings: &Settings) -> (Vec<Configured>, Vec
 struct Found<'a> {
     env: &'a dyn Fn(&str) -> Option<String>,
     servers: Vec<Configured>,
-    problems: Vec<String>,
+    problems: Vec<ConfigProblem>,
 }
 
 impl Found<'_> {
@@ -130,8 +139,8 @@ impl Found<'_> {
         };
         match parsed {
             Ok(Value::Object(config)) => self.take(config.get("mcpServers"), None),
-            Ok(_) => self.problems.push("--mcp-config: not an object with mcpServers".to_owned()),
-            Err(problem) => self.problems.push(problem),
+            Ok(_) => self.file_problem("--mcp-config: not an object with mcpServers".to_owned()),
+            Err(problem) => self.file_problem(problem),
         }
     }
 
@@ -140,12 +149,16 @@ impl Found<'_> {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return None,
             Err(error) => {
-                self.problems.push(format!("{}: {error}", path.display()));
+                self.file_problem(format!("{}: {error}", path.display()));
                 return None;
             }
         };
         let parsed = serde_json::from_str(&text).map_err(|error| format!("{}: {error}", path.display()));
-        parsed.map_err(|problem| self.problems.push(problem)).ok()
+        parsed.map_err(|problem| self.file_problem(problem)).ok()
+    }
+
+    fn file_problem(&mut self, message: String) {
+        self.problems.push(ConfigProblem { server: None, message });
     }
 
     fn take(&mut self, servers: Option<&Value>, origin: Option<Origin>) {
@@ -153,7 +166,8 @@ impl Found<'_> {
             let config: McpServerConfig = match serde_json::from_value(self.expanded(config)) {
                 Ok(config) => config,
                 Err(error) => {
-                    self.problems.push(format!("MCP server {name:?} is left out: {error}"));
+                    let message = format!("MCP server {name:?} is left out: {error}");
+                    self.problems.push(ConfigProblem { server: Some(name.clone()), message });
                     continue;
                 }
             };

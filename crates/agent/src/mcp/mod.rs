@@ -15,6 +15,6 @@ mod servers;
 mod tool;
 mod tool_results;
 
-pub use config::{Configured, Origin, configured};
+pub use config::{ConfigProblem, Configured, Origin, configured};
 pub use servers::Servers;
 pub use tool::{McpTool, ToolMeta};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use pilothouse_link::{Agent, Handle};
@@ -10,13 +10,13 @@ use pilothouse_mcp::rmcp::model::ServerJsonRpcMessage;
 use pilothouse_proto::control::McpSetServersResponse;
 use pilothouse_proto::mcp::{McpServerConfig, McpServerStatus};
 use pilothouse_proto::message::ToolUseMeta;
-use pilothouse_proto::system::McpServerState;
-use pilothouse_proto::{Raw, ToolUseId};
+use pilothouse_proto::system::{McpServerError, McpServerState};
+use pilothouse_proto::{Extra, Raw, ToolUseId};
 use pilothouse_settings::Settings;
 use tokio::sync::{oneshot, watch};
 
 use crate::launch::{Environment, Launch};
-use crate::mcp::config::{Configured, configured};
+use crate::mcp::config::{ConfigProblem, Configured, configured};
 use crate::mcp::connect::{Connection, connect};
 use crate::mcp::handler::Handler;
 use crate::mcp::names::display_name;
@@ -36,6 +36,7 @@ pub struct Servers {
     patience: Duration,
     call_timeout: Option<Duration>,
     table: Mutex<Vec<Server>>,
+    problems: OnceLock<Vec<ConfigProblem>>,
     /// Changes with every state.
     changes: watch::Sender<u64>,
 }
@@ -50,6 +51,7 @@ impl Servers {
             patience: millis("MCP_TIMEOUT").unwrap_or(PATIENCE),
             call_timeout: millis("MCP_TOOL_TIMEOUT"),
             table: Mutex::default(),
+            problems: OnceLock::new(),
             changes: watch::Sender::new(0),
         })
     }
@@ -58,9 +60,10 @@ impl Servers {
     pub(crate) fn of_launch(host: &Handle<Agent>, launch: &Launch, settings: &Settings) -> Arc<Self> {
         let servers = Self::new(host.clone(), &launch.cwd, &launch.env);
         let (found, problems) = configured(launch, settings);
-        for problem in problems {
-            tracing::warn!("{problem}");
+        for problem in &problems {
+            tracing::warn!("{}", problem.message);
         }
+        servers.problems.get_or_init(|| problems);
         servers.add(found);
         servers
     }
@@ -152,6 +155,16 @@ impl Servers {
     /// The servers as `system/init` shows them.
     pub fn summaries(&self) -> Vec<McpServerState> {
         self.table().iter().map(Server::summary).collect()
+    }
+
+    /// The servers whose configuration is not valid, as `system/init` shows them.
+    pub fn errors(&self) -> Vec<McpServerError> {
+        let problems = self.problems.get().into_iter().flatten();
+        let error = |problem: &ConfigProblem| {
+            let (name, kind) = (problem.server.clone()?, "invalid_config".to_owned());
+            Some(McpServerError { name, kind, message: problem.message.clone(), extra: Extra::new() })
+        };
+        problems.filter_map(error).collect()
     }
 
     /// The servers as `mcp_status` shows them.

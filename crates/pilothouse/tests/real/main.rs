@@ -13,4 +13,5 @@ mod mcp;
 mod sessions;
 mod stage;
 mod tasks;
+mod transcripts;
 mod turns;
