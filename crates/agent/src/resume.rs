@@ -49,8 +49,7 @@ pub(crate) fn begin(session: &Session) -> Result<(), CannotBegin> {
         at: launch.resume_at.clone().map(EntryId),
         drops_turn: launch.resume_drops_turn.clone(),
     };
-    let past =
-        store.load(found, Some(&launch.cwd), &options).map_err(|error| refusal(launch, found, &error))?;
+    let past = store.load(found, Some(&launch.cwd), &options).map_err(|error| refusal(found, &error))?;
     take_up(session, &store, &past)
         .map_err(|error| CannotBegin { text: format!("Error: {error}"), with_result: true })
 }
@@ -78,10 +77,10 @@ fn find(store: &Store, launch: &Launch, named: &str) -> Result<pilothouse_store:
     })
 }
 
-fn refusal(launch: &Launch, id: pilothouse_store::SessionId, error: &StoreError) -> CannotBegin {
+fn refusal(id: pilothouse_store::SessionId, error: &StoreError) -> CannotBegin {
     let text = match error {
         StoreError::NotFound { .. } => format!("No conversation found with session ID: {id}"),
-        other if launch.resume_drops_turn.is_some() => {
+        other @ StoreError::DropsMore { .. } => {
             format!("Resume rejected by --resume-drops-turn: {other}")
         }
         other => other.to_string(),

@@ -1,11 +1,13 @@
 //! Requests about MCP servers.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use pilothouse_link::{Agent, Responder};
 use pilothouse_proto::control::{Ack, HostRequest, McpCall};
-use serde_json::json;
+use pilothouse_proto::mcp::McpServerConfig;
+use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::session::Session;
@@ -34,6 +36,25 @@ pub(super) async fn answer(session: &Arc<Session>, request: HostRequest, respond
         Ok(()) => responder.success(&Ack::default()),
         Err(error) => responder.error(error),
     }
+}
+
+/// One server that cannot be read does not keep out the others.
+pub(super) async fn set_readable(
+    session: &Session,
+    servers: &Map<String, Value>,
+    responder: Responder<Agent>,
+) {
+    let mut readable = BTreeMap::new();
+    let mut errors = BTreeMap::new();
+    for (name, config) in servers {
+        match serde_json::from_value::<McpServerConfig>(config.clone()) {
+            Ok(config) => drop(readable.insert(name.clone(), config)),
+            Err(error) => drop(errors.insert(name.clone(), error.to_string())),
+        }
+    }
+    let mut response = session.mcp.set(readable).await;
+    response.errors.extend(errors);
+    responder.success(&response);
 }
 
 /// A call that the host makes itself, past the model.

@@ -233,6 +233,10 @@ async fn untyped(session: &Arc<Session>, subtype: &str, raw: &[u8], responder: R
             responder.success(&json!({"feedback_id": null, "unavailable_reason": reason}));
         }
         "remote_control" => responder.success(&Ack::default()),
+        "mcp_set_servers" => match line.pointer("/request/servers") {
+            Some(Value::Object(servers)) => mcp::set_readable(session, servers, responder).await,
+            _ => badly_asked(session, subtype, responder),
+        },
         other => badly_asked(session, other, responder),
     }
 }

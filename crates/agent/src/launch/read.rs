@@ -78,6 +78,9 @@ fn launch(argv: &Argv, cwd: PathBuf, env: Environment) -> Result<Launch, Refused
             );
         }
     }
+    if argv.value(Flag::ResumeDropsTurn).is_some() && text(argv, Flag::ResumeSessionAt).is_none() {
+        return refuse("Error: --resume-drops-turn requires --resume-session-at");
+    }
     let system_prompt = match argv.value(Flag::SystemPromptFile) {
         Some(file) => Some(read_file(&cwd.join(file), "--system-prompt-file")?),
         None => argv.value(Flag::SystemPrompt).map(str::to_owned),
@@ -135,7 +138,8 @@ fn launch(argv: &Argv, cwd: PathBuf, env: Environment) -> Result<Launch, Refused
         fork,
         session_id,
         resume_at: text(argv, Flag::ResumeSessionAt),
-        resume_drops_turn: text(argv, Flag::ResumeDropsTurn),
+        // Empty is not absent: a host that names no turn lets none be dropped.
+        resume_drops_turn: argv.value(Flag::ResumeDropsTurn).map(str::to_owned),
         persist: !argv.has(Flag::NoSessionPersistence),
         name: text(argv, Flag::Name),
         json_schema: object(argv, Flag::JsonSchema)?,

@@ -5,7 +5,7 @@ use std::str::FromStr as _;
 use std::time::Duration;
 
 use pilothouse_mcp::rmcp::model::{Prompt, Tool};
-use pilothouse_mcp::rmcp::service::{Peer, RunningService};
+use pilothouse_mcp::rmcp::service::{ClientInitializeError, Peer, RunningService};
 use pilothouse_mcp::rmcp::transport::StreamableHttpClientTransport;
 use pilothouse_mcp::rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use pilothouse_mcp::rmcp::{RoleClient, ServiceExt as _};
@@ -115,6 +115,19 @@ async fn http(service: &McpHttpServer, handler: Handler) -> Result<Connection, S
     serve(handler, StreamableHttpClientTransport::from_config(config), None, None).await
 }
 
+/// Why a connection did not come about, without the names of types.
+fn words(error: ClientInitializeError) -> String {
+    let cause: &dyn std::error::Error = match &error {
+        ClientInitializeError::TransportError { error, .. } => &*error.error,
+        ClientInitializeError::JsonRpcError(error) => return error.message.to_string(),
+        other => other,
+    };
+    let chain = std::iter::successors(Some(cause), |error| error.source());
+    let mut texts: Vec<String> = chain.map(ToString::to_string).collect();
+    texts.dedup();
+    texts.join(": ")
+}
+
 async fn serve<T, E, A>(
     handler: Handler,
     transport: T,
@@ -126,7 +139,7 @@ where
     E: std::error::Error + Send + Sync + 'static,
 {
     let in_process = handler.in_process;
-    let service = handler.serve(transport).await.map_err(|error| error.to_string())?;
+    let service = handler.serve(transport).await.map_err(words)?;
     let peer = service.peer().clone();
     let info = peer.peer_info();
     let mut offer = Offer::default();
