@@ -122,6 +122,10 @@ fn upgrade(shared: Arc<Shared>, mut request: Request<Incoming>) -> Response<Body
     let Ok(accept) = HeaderValue::from_str(&accept) else {
         return text(StatusCode::BAD_REQUEST, "the request has no valid Sec-WebSocket-Key\n");
     };
+    // The request's own slot is free again once the connection is no longer HTTP.
+    let Ok(slot) = Arc::clone(&shared.slots).try_acquire_owned() else {
+        return text(StatusCode::SERVICE_UNAVAILABLE, "too many clients\n");
+    };
     let offers_ours = subprotocols(request.headers()).any(|name| name == SUBPROTOCOL);
     let upgraded = hyper::upgrade::on(&mut request);
     let tasks = shared.tasks.clone();
@@ -129,6 +133,7 @@ fn upgrade(shared: Arc<Shared>, mut request: Request<Incoming>) -> Response<Body
         if let Ok(upgraded) = upgraded.await {
             socket::run(&shared, upgraded, device).await;
         }
+        drop(slot);
     });
     let mut response = text(StatusCode::SWITCHING_PROTOCOLS, "");
     let headers = response.headers_mut();

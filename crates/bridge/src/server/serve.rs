@@ -53,6 +53,8 @@ pub(super) struct Shared {
     pub(super) wrong_credentials: Mutex<Bucket>,
     /// Where the bridge is found, without a slash at the end.
     url: String,
+    /// One for each WebSocket that may be open.
+    pub(super) slots: Arc<Semaphore>,
     pub(super) closing: CancellationToken,
     pub(super) tasks: TaskTracker,
 }
@@ -112,6 +114,7 @@ impl Bridge {
             secure_cookies: url.starts_with("https:"),
             wrong_credentials: Mutex::new(Bucket::new(WRONG_CREDENTIALS, 1.0)),
             url,
+            slots: Arc::new(Semaphore::new(limits.connections)),
             closing: CancellationToken::new(),
             tasks: TaskTracker::new(),
         };

@@ -88,7 +88,7 @@ pub struct Limits {
     pub burst: f64,
     /// How many messages a client may send a second, in the long run.
     pub messages_per_second: f64,
-    /// How many connections may be open.
+    /// How many requests may be open at a time, and how many WebSockets.
     pub connections: usize,
     /// How long a request, a TLS handshake or a client that does not read may take.
     pub patience: Duration,

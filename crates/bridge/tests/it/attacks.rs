@@ -141,6 +141,25 @@ async fn frames_that_are_too_long_or_too_many_end_the_connection() {
 }
 
 #[tokio::test]
+async fn more_clients_than_allowed_are_turned_away_until_one_leaves() {
+    let bridge = Running::new("plain", |setup| setup.limits.connections = 3).await;
+    let mut sockets = Vec::new();
+    for _ in 0..3 {
+        sockets.push(bridge.own_socket().await);
+    }
+    let request = bridge.upgrade(&format!("Authorization: Bearer {}\r\n", bridge.token));
+    let refused = Socket::open(bridge.connect().await, &request).await.err().unwrap_or_default();
+    assert_eq!(status(&refused), 503);
+    drop(sockets.pop());
+    let start = Instant::now();
+    while Socket::open(bridge.connect().await, &request).await.is_err() {
+        assert!(start.elapsed() < Duration::from_secs(10), "the slot is not given back");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    bridge.stop().await;
+}
+
+#[tokio::test]
 async fn slow_requests_and_silent_clients_are_let_go() {
     let bridge = Running::new("plain", |setup| {
         setup.limits.patience = Duration::from_millis(500);

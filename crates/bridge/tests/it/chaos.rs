@@ -47,9 +47,9 @@ fn bridge_process() {
 }
 
 /// What everybody in the test knows.
-struct World {
-    sandbox: Sandbox,
-    port: AtomicU16,
+pub(crate) struct World {
+    pub(crate) sandbox: Sandbox,
+    pub(crate) port: AtomicU16,
     over: AtomicBool,
     /// Raised to have clients drop their sockets.
     cut: AtomicUsize,
@@ -57,11 +57,21 @@ struct World {
 }
 
 impl World {
-    fn root(&self) -> std::path::PathBuf {
+    pub(crate) fn new() -> Self {
+        Self {
+            sandbox: Sandbox::new().unwrap(),
+            port: AtomicU16::new(0),
+            over: AtomicBool::new(false),
+            cut: AtomicUsize::new(0),
+            session: Mutex::new(None),
+        }
+    }
+
+    pub(crate) fn root(&self) -> std::path::PathBuf {
         self.sandbox.marker().into()
     }
 
-    fn start_bridge(&self) -> Child {
+    pub(crate) fn start_bridge(&self) -> Child {
         #[expect(clippy::disallowed_methods, reason = "a process of this test that is killed right here")]
         let mut child = std::process::Command::new(std::env::current_exe().unwrap())
             .args(["chaos::bridge_process", "--exact", "--nocapture", "--test-threads=1"])
@@ -232,13 +242,7 @@ fn kill(pid: u32) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_is_lost_and_nothing_runs_twice() {
-    let world = Arc::new(World {
-        sandbox: Sandbox::new().unwrap(),
-        port: AtomicU16::new(0),
-        over: AtomicBool::new(false),
-        cut: AtomicUsize::new(0),
-        session: Mutex::new(None),
-    });
+    let world = Arc::new(World::new());
     let mut bridge = world.start_bridge();
     let sender = tokio::spawn(send(Arc::clone(&world)));
     let watcher = tokio::spawn(watch(Arc::clone(&world)));

@@ -8,6 +8,7 @@ mod chaos;
 mod crash;
 mod harness;
 mod log;
+mod memory;
 mod original_client;
 #[path = "../peer/mod.rs"]
 mod peer;
