@@ -6,6 +6,7 @@ mod frames;
 mod intake;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use pilothouse_link::Inbound;
 use pilothouse_proto::AgentFrame;
@@ -23,6 +24,12 @@ use crate::stop::StopSignal;
 use crate::turn::{self, STOPPING, TurnOver};
 
 use intake::{Came, Intake};
+
+/// How long the host hears nothing after the result of a turn that took prompts with ids.
+const AFTER_RESULT: Duration = Duration::from_millis(4);
+
+/// How long a session that cannot begin waits for its host to speak first.
+const FIRST_WORD: Duration = Duration::from_secs(2);
 
 /// Everything the loop listens to.
 pub(crate) struct Driver {
@@ -52,8 +59,11 @@ impl Driver {
     ) -> Finish {
         let session = self.session.clone();
         let complain = self.complain.clone();
+        let mut intake = Intake::new(events, requests);
         if let Err(cannot) = resume::begin(&session) {
             if cannot.with_result {
+                // Nothing is said before the host has spoken, unless it never does.
+                let _ = tokio::time::timeout(FIRST_WORD, intake.next()).await;
                 let frame = result::of_failed_start(&session, &cannot.text);
                 session.output().emit(AgentFrame::Result(Box::new(frame)));
             }
@@ -72,7 +82,7 @@ impl Driver {
             leaving: None,
         };
         running.start_contexts().await;
-        let code = running.listen(Intake::new(events, requests)).await;
+        let code = running.listen(intake).await;
         finish(&session, code).await
     }
 }
@@ -104,7 +114,14 @@ impl Running {
                         return code;
                     }
                 }
-                Some(over) = self.turns.join_next() => self.turn_over(over),
+                Some(over) = self.turns.join_next() => {
+                    // What became of the prompts is told after the result has had time to arrive: a host that sends the
+                    // next prompt on a result hears of both in the order of the real CLI.
+                    if self.queue(|queue| queue.runs_named_prompts()) {
+                        tokio::time::sleep(AFTER_RESULT).await;
+                    }
+                    self.turn_over(over);
+                }
                 came = intake.next(), if input_open => match came {
                     Came::Request(request) => self.request(*request).await,
                     Came::Event(event) => {

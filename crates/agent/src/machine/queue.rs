@@ -206,6 +206,11 @@ impl Queue {
         self.waiting.len()
     }
 
+    /// Whether the running turn took prompts that have ids.
+    pub(crate) fn runs_named_prompts(&self) -> bool {
+        self.running.as_ref().is_some_and(|taken| !taken.is_empty())
+    }
+
     /// Whether a turn runs.
     pub(crate) fn is_running(&self) -> bool {
         self.running.is_some()

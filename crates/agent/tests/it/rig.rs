@@ -1,0 +1,79 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use pilothouse_agent::launch::{Command, Environment};
+use pilothouse_agent::{Agent, Finish, Options};
+use pilothouse_link::{Connect, Event, Events, Handle, Host, Inbound, Transport};
+use pilothouse_model::{ApiConfig, MessagesApi};
+use pilothouse_proto::{AgentFrame, HostFrame, TurnResult, User};
+use pilothouse_testkit::{Api, Sandbox, Turn};
+use serde_json::{Value, json};
+
+/// An agent in a throw-away home, and the host that drives it. The host allows whatever it is asked.
+pub(crate) struct Rig {
+    pub(crate) api: Api,
+    pub(crate) host: Handle<Host>,
+    pub(crate) sandbox: Arc<Sandbox>,
+    events: Events<AgentFrame>,
+    agent: Agent,
+}
+
+impl Rig {
+    pub(crate) fn new(flags: &[&str], script: Vec<Turn>) -> Self {
+        Self::in_home(Arc::new(Sandbox::new().unwrap()), flags, script)
+    }
+
+    pub(crate) fn in_home(sandbox: Arc<Sandbox>, flags: &[&str], script: Vec<Turn>) -> Self {
+        let api = Api::script(script).unwrap();
+        let env: Environment = sandbox.env(&api.url()).into_iter().collect();
+        let line =
+            "--output-format stream-json --input-format stream-json --verbose --permission-prompt-tool stdio";
+        let tokens = line.split(' ').chain(flags.iter().copied());
+        let Ok(Command::Run(launch)) = Command::read(tokens, sandbox.project(), env.clone()) else {
+            panic!("the flags are refused: {flags:?}");
+        };
+        let (here, there) = Transport::memory();
+        let config = ApiConfig::from_env(|name| env.get(name).map(str::to_owned));
+        let agent = Agent::start(*launch, there, Arc::new(MessagesApi::new(config)), Options::default());
+        let allow = |inbound: Inbound<Host>| inbound.responder.success(&json!({"behavior": "allow"}));
+        let (host, events) = Connect::<Host>::new().serve(allow).over(here);
+        Self { api, host, sandbox, events, agent }
+    }
+
+    pub(crate) async fn say(&self, text: &str) {
+        self.host.send(&HostFrame::User(Box::new(User::prompt(text)))).await.unwrap();
+    }
+
+    /// Everything up to the next result, and the result.
+    pub(crate) async fn turn(&mut self) -> (Vec<AgentFrame>, TurnResult) {
+        let mut frames = Vec::new();
+        let heard = async {
+            loop {
+                match self.events.next().await.expect("the agent goes on") {
+                    Event::Frame { frame: AgentFrame::Result(result), .. } => return *result,
+                    Event::Frame { frame, .. } => frames.push(frame),
+                    other => panic!("{other:?}"),
+                }
+            }
+        };
+        let result = tokio::time::timeout(Duration::from_secs(30), heard).await.expect("a result in time");
+        (frames, result)
+    }
+
+    /// Says something and gives the text of the result.
+    pub(crate) async fn ask(&mut self, text: &str) -> String {
+        self.say(text).await;
+        let (_, result) = self.turn().await;
+        result.result.as_ref().cloned().unwrap_or_default()
+    }
+
+    pub(crate) async fn finish(self) -> Finish {
+        self.host.end_input();
+        tokio::time::timeout(Duration::from_secs(30), self.agent.finished()).await.expect("an end in time")
+    }
+
+    /// The bodies of the requests that the API got, in order.
+    pub(crate) fn asked(&self) -> Vec<Value> {
+        self.api.calls().into_iter().map(|call| call.body).collect()
+    }
+}
