@@ -29,7 +29,7 @@ impl Client {
             match parcel.seq {
                 Some(seq) if seq <= sent => continue,
                 Some(seq) if seq > sent.next() => {
-                    self.caught_up(&parcel.session, sink).await?;
+                    Box::pin(self.caught_up(&parcel.session, sink)).await?;
                     continue;
                 }
                 Some(seq) => {
@@ -43,7 +43,7 @@ impl Client {
         }
         for session_id in taken.behind {
             if self.sent.contains_key(&session_id) {
-                self.caught_up(&session_id, sink).await?;
+                Box::pin(self.caught_up(&session_id, sink)).await?;
             }
         }
         Ok(())

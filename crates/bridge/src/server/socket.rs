@@ -137,7 +137,8 @@ impl<'a> Socket<'a> {
                 Incoming::Text(text) => {
                     self.shared.metrics.messages.fetch_add(1, Ordering::Relaxed);
                     if self.messages.take(Instant::now()) {
-                        client.handle(&text, self).await
+                        // Boxed, as a connection that says nothing should not keep room for it.
+                        Box::pin(client.handle(&text, self)).await
                     } else if self.floods.take(Instant::now()) {
                         let refusal = Refusal::new(ErrorCode::RateLimited, "too many messages: slow down");
                         self.send(text_frame(&refusal.into_reply().encode(None))).await
