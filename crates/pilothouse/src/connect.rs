@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::future::Future;
+use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -12,6 +13,8 @@ use pilothouse_mcp::ServerSet;
 use pilothouse_proc::{Ladder, Spawn};
 use pilothouse_proto::AgentFrame;
 use pilothouse_proto::control::InitializeResponse;
+use pilothouse_store::Store;
+use tempfile::TempDir;
 use tokio::task::JoinHandle;
 
 use crate::boxed::BoxFuture;
@@ -25,6 +28,8 @@ use crate::options::environment::environment;
 use crate::options::{Options, argv, initialize};
 use crate::pump::Pump;
 use crate::session::{Session, Shared};
+use crate::session_store::materialize::{config_home, materialize};
+use crate::session_store::mirror::Mirror;
 use crate::shadow;
 use crate::version;
 
@@ -63,16 +68,23 @@ impl Options {
         Box::pin(async move {
             argv::argv(&self)?;
             let servers = self.fresh_servers();
-            let (handle, events) = self.connection(&servers)?.over(transport);
-            self.shake_hands(handle, events, servers, Vec::new()).await
+            let home = Store::of_user().ok().map(|store| store.config_home().to_owned());
+            let mirror = self.mirror(home, None);
+            let (handle, events) = self.connection(&servers, mirror.as_ref())?.over(transport);
+            self.shake_hands(handle, events, servers, Vec::new(), mirror).await
         })
     }
 
-    async fn start_child(self) -> Result<Session, Error> {
+    async fn start_child(mut self) -> Result<Session, Error> {
         let program = executable::find(self.process.executable.as_deref())?;
+        // Options that contradict each other are told before anything is loaded.
+        argv::argv(&self)?;
+        let mut env = environment(&self.flags, &self.process, std::env::vars_os());
+        let folder = materialize(&mut self, &mut env).await?;
+        let mirror = self.mirror(config_home(&env), folder);
         let args = argv::argv(&self)?;
         let mut spawn = Spawn::new(&program).args(&args).env_clear();
-        for (name, value) in environment(&self.flags, &self.process, std::env::vars_os()) {
+        for (name, value) in env {
             spawn = spawn.env(name, value);
         }
         if let Some(cwd) = &self.process.cwd {
@@ -85,11 +97,17 @@ impl Options {
             spawn = spawn.on_stderr(Box::new(move |line| (lines.0)(line)));
         }
         let servers = self.fresh_servers();
-        let connecting = self.connection(&servers)?;
+        let connecting = self.connection(&servers, mirror.as_ref())?;
         let (handle, events) =
             connecting.child(spawn).await.map_err(|error| Error::Spawn(Arc::new(error)))?;
         let command = std::iter::once(program.into_os_string()).chain(args).collect();
-        self.shake_hands(handle, events, servers, command).await
+        self.shake_hands(handle, events, servers, command, mirror).await
+    }
+
+    /// Copies what the CLI writes below its configuration directory to the session store, if there is one.
+    fn mirror(&self, config_home: Option<PathBuf>, folder: Option<TempDir>) -> Option<Mirror> {
+        let projects = config_home.unwrap_or_default().join("projects");
+        self.store.clone().map(|store| Mirror::start(store, projects, folder))
     }
 
     /// A server stands for one connection, and options may be used for many.
@@ -101,7 +119,7 @@ impl Options {
         Arc::new(servers)
     }
 
-    fn connection(&self, servers: &Arc<ServerSet>) -> Result<Connect<Host>, Error> {
+    fn connection(&self, servers: &Arc<ServerSet>, mirror: Option<&Mirror>) -> Result<Connect<Host>, Error> {
         let process = &self.process;
         let mut connect = Connect::new()
             .serve(Desk::new(self.handlers.clone(), Arc::clone(servers)))
@@ -119,6 +137,9 @@ impl Options {
             })?;
             connect = connect.tap(Arc::new(recorder));
         }
+        if let Some(mirror) = mirror {
+            connect = connect.tap(mirror.tap());
+        }
         for tap in &process.taps.0 {
             connect = connect.tap(Arc::clone(tap));
         }
@@ -134,6 +155,7 @@ impl Options {
         events: Events<AgentFrame>,
         servers: Arc<ServerSet>,
         command: Vec<OsString>,
+        mirror: Option<Mirror>,
     ) -> Result<Session, Error> {
         let registration = initialize::initialize(&self, &servers).await;
         let limit = self.process.initialize_timeout;
@@ -175,8 +197,13 @@ impl Options {
             shadows,
             verbatim: self.flags.verbatim_prompts,
             request_timeout: self.process.request_timeout,
+            mirror,
         };
-        Ok(Session { shared: Arc::new(shared) })
+        let shared = Arc::new(shared);
+        if let Some(mirror) = &shared.mirror {
+            mirror.reports_to(&shared);
+        }
+        Ok(Session { shared })
     }
 }
 

@@ -28,6 +28,9 @@ pub enum Error {
     /// The CLI started but did not get as far as a session.
     #[error(transparent)]
     Handshake(Arc<HandshakeError>),
+    /// The session store failed, or holds what cannot be resumed.
+    #[error("the session store: {0}")]
+    SessionStore(String),
     /// The CLI says that it is older than this SDK can work with.
     #[error(
         "the CLI is version {version}, but at least {oldest} is needed: update it, or choose another with `Options::executable`"

@@ -21,6 +21,7 @@ mod pump;
 mod query;
 mod question;
 mod session;
+pub mod session_store;
 mod shadow;
 mod turn;
 mod turns;

@@ -23,6 +23,7 @@ use serde_json::{Map, Value};
 use thiserror::Error;
 
 use crate::desk::Handlers;
+use crate::session_store::StoreOptions;
 pub use process::StderrLine;
 use values::{
     McpRegistration, PermissionPrompts, Plugin, PreviewFormat, SettingSource, Settings, Skills, SystemPrompt,
@@ -44,6 +45,7 @@ pub struct Options {
     pub(crate) flags: Flags,
     pub(crate) process: Process,
     pub(crate) handlers: Handlers,
+    pub(crate) store: Option<StoreOptions>,
 }
 
 impl Options {
@@ -82,6 +84,15 @@ pub enum OptionsError {
     /// The sandbox block is merged into inline settings only.
     #[error("sandbox options need inline settings, not the settings file {0}: put the block into that file")]
     SandboxWithFile(PathBuf),
+    /// A store gets what is written to transcripts, so they have to be written.
+    #[error("a session store needs transcripts: leave `no_session_persistence` out")]
+    StoreWithoutTranscripts,
+    /// Checkpoints are files that a store does not get.
+    #[error("file checkpoints do not go into a session store: keep one of them")]
+    StoreWithCheckpoints,
+    /// The session is written out as files that only this user may read.
+    #[error("a session cannot be resumed from a store as another user: leave the user out")]
+    StoreWithUser,
     /// A type's JSON Schema must be an object.
     #[error("the JSON Schema for structured output is not an object")]
     Schema,

@@ -222,6 +222,12 @@ impl Pump {
         }
     }
 
+    /// Delivers an event that this end made itself.
+    pub(crate) fn inject(&self, event: Event) {
+        self.lock().route(event, None, &self.waiters);
+        self.waiters.wake_all();
+    }
+
     /// Looks at what the events so far add up to.
     pub(crate) fn with_fold<T>(&self, look: impl FnOnce(&Fold) -> T) -> T {
         look(&self.lock().fold)

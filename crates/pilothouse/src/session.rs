@@ -21,6 +21,7 @@ use crate::error::Error;
 use crate::fold::Usage;
 use crate::prompt::Prompt;
 use crate::pump::{Pump, SlotKey};
+use crate::session_store::mirror::Mirror;
 use crate::shadow::Shadow;
 use crate::turn::Turn;
 
@@ -50,6 +51,7 @@ pub(crate) struct Shared {
     pub(crate) shadows: Vec<Shadow>,
     pub(crate) verbatim: bool,
     pub(crate) request_timeout: Duration,
+    pub(crate) mirror: Option<Mirror>,
 }
 
 /// What it took to end a session.
@@ -108,12 +110,20 @@ impl Session {
     }
 
     /// Ends the session: end of input, then SIGTERM, then SIGKILL to the whole process group, each step with a limit.
+    ///
+    /// A session store has got everything when this returns.
     pub async fn close(&self) -> Closed {
         self.close_boxed().await
     }
 
     fn close_boxed(&self) -> BoxFuture<'_, Closed> {
-        Box::pin(self.shared.handle.close())
+        Box::pin(async {
+            let closed = self.shared.handle.close().await;
+            if let Some(mirror) = &self.shared.mirror {
+                mirror.finished().await;
+            }
+            closed
+        })
     }
 
     /// Waits until the session has ended on its own, and says why.

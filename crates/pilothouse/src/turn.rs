@@ -16,6 +16,7 @@ use crate::error::Error;
 use crate::event::Event;
 use crate::pump::{Fate, SlotKey};
 use crate::session::Shared;
+use crate::session_store::mirror::Flushed;
 
 /// A turn in the making. Read its events with [`next`](Turn::next) or as a [`Stream`], or simply await its result.
 ///
@@ -27,6 +28,8 @@ pub struct Turn {
     shared: Arc<Shared>,
     key: SlotKey,
     end: Option<End>,
+    /// The result, until the session store has all that came before it.
+    held: Option<(Event, Flushed)>,
 }
 
 /// How the turn ended, kept for whoever awaits it after streaming.
@@ -38,7 +41,7 @@ enum End {
 
 impl Turn {
     pub(crate) fn new(shared: Arc<Shared>, key: SlotKey) -> Self {
-        Self { shared, key, end: None }
+        Self { shared, key, end: None, held: None }
     }
 
     /// The next event; none after the result, or after the error that ended the turn.
@@ -50,7 +53,7 @@ impl Turn {
         if self.end.is_some() {
             return Poll::Ready(None);
         }
-        match ready!(self.shared.pump.poll_turn(self.key, cx)) {
+        match ready!(self.poll_stored(cx)) {
             Ok(event) => {
                 if let Event::Frame { raw, frame: AgentFrame::Result(_) } = &event {
                     self.end = Some(End::Result(raw.clone()));
@@ -61,6 +64,26 @@ impl Turn {
                 End::Result(_) => Poll::Ready(None),
                 End::Failed(error) => Poll::Ready(Some(Err(error))),
             },
+        }
+    }
+
+    /// The next event, a result only when the session store is up to it.
+    fn poll_stored(&mut self, cx: &mut Context<'_>) -> Poll<Result<Event, Fate>> {
+        if self.held.is_none() {
+            let event = ready!(self.shared.pump.poll_turn(self.key, cx));
+            match (event, &self.shared.mirror) {
+                (Ok(event @ Event::Frame { frame: AgentFrame::Result(_), .. }), Some(mirror)) => {
+                    self.held = Some((event, mirror.flushed()));
+                }
+                (event, _) => return Poll::Ready(event),
+            }
+        }
+        if let Some((_, flushed)) = &mut self.held {
+            ready!(flushed.as_mut().poll(cx));
+        }
+        match self.held.take() {
+            Some((event, _)) => Poll::Ready(Ok(event)),
+            None => Poll::Pending,
         }
     }
 
@@ -81,7 +104,7 @@ impl Turn {
                 Some(End::Failed(error)) => return Poll::Ready(Err(error.clone())),
                 None => {}
             }
-            match ready!(self.shared.pump.poll_turn(self.key, cx)) {
+            match ready!(self.poll_stored(cx)) {
                 Ok(Event::Frame { raw, frame: AgentFrame::Result(frame) }) => {
                     self.end = Some(End::Result(raw.clone()));
                     return Poll::Ready(Ok(TurnResult { frame, raw }));

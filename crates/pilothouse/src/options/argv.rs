@@ -74,6 +74,17 @@ fn check(options: &Options) -> Result<(), OptionsError> {
     if flags.session_id.is_some() && resumes && !flags.fork_session {
         return Err(OptionsError::SessionIdWithoutFork);
     }
+    if options.store.is_some() {
+        if flags.no_session_persistence {
+            return Err(OptionsError::StoreWithoutTranscripts);
+        }
+        if flags.file_checkpointing {
+            return Err(OptionsError::StoreWithCheckpoints);
+        }
+        if resumes && options.process.user.is_some() {
+            return Err(OptionsError::StoreWithUser);
+        }
+    }
     Ok(())
 }
 

@@ -1,9 +1,13 @@
 //! What is said and by whom: model, prompts, thinking, limits, sessions, output.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use serde_json::Value;
 
 use super::values::{Skills, SystemPrompt, Thinking};
 use super::{Options, PreviewFormat};
+use crate::session_store::{SessionStore, StoreFlush, StoreOptions};
 
 impl Options {
     /// The model, by name or alias (`--model`).
@@ -140,6 +144,28 @@ impl Options {
     /// Has every transcript entry sent as a `transcript_mirror` event too (`--session-mirror`).
     pub fn session_mirror(mut self) -> Self {
         self.flags.session_mirror = true;
+        self
+    }
+
+    /// Keeps a copy of every transcript in a store, and resumes and continues sessions from there.
+    ///
+    /// A turn gives its result when the store has all that came before it. Entries that the store refuses three times
+    /// are lost to it, and an event `mirror_error` says so.
+    pub fn session_store(mut self, store: Arc<dyn SessionStore>) -> Self {
+        self.flags.session_mirror = true;
+        self.store = Some(StoreOptions::new(store));
+        self
+    }
+
+    /// When the session store gets its entries; set the store first.
+    pub fn session_store_flush(mut self, flush: StoreFlush) -> Self {
+        self.store.iter_mut().for_each(|store| store.flush = flush);
+        self
+    }
+
+    /// How long the session store may take to load a session, 60 s by default; set the store first.
+    pub fn session_store_load_timeout(mut self, limit: Duration) -> Self {
+        self.store.iter_mut().for_each(|store| store.load_timeout = limit);
         self
     }
 

@@ -9,5 +9,6 @@ mod harness;
 mod hooks;
 mod lifecycle;
 mod local_rules;
+mod session_store;
 mod turns;
 mod wiring;

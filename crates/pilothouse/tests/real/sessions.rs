@@ -1,5 +1,8 @@
 //! Sessions that outlive their process.
 
+use std::sync::Arc;
+
+use pilothouse::session_store::InMemoryStore;
 use pilothouse_testkit::Turn;
 
 use crate::stage::{Stage, ask};
@@ -77,4 +80,23 @@ fn assert_history(stage: &Stage, wanted: &[&str]) {
     for said in wanted {
         assert!(history.contains(said), "{said} is missing in {history}");
     }
+}
+
+#[tokio::test]
+async fn a_session_comes_back_from_a_store_when_its_files_are_gone() {
+    let Some(stage) = Stage::open([Turn::text("a first answer"), Turn::text("a second answer")]) else {
+        return;
+    };
+    let store = Arc::new(InMemoryStore::default());
+    let options = || stage.options().session_store(store.clone());
+    let session = options().connect().await.expect("connect");
+    let first = ask(&session, "a first question").await.session_id.clone();
+    session.close().await;
+    assert_eq!(store.keys().len(), 1, "{:?}", store.keys());
+    std::fs::remove_dir_all(stage.sandbox.config().join("projects")).expect("the CLI's own transcripts");
+    let session = options().resume(first.to_string()).connect().await.expect("connect");
+    let second = ask(&session, "a second question").await;
+    assert_eq!(second.session_id, first);
+    assert_history(&stage, &["a first question", "a first answer", "a second question"]);
+    stage.close(session).await;
 }
