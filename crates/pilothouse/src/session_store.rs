@@ -119,10 +119,7 @@ pub trait SessionStore: Send + Sync + 'static {
     }
 }
 
-fn unsupported<T: Send>(what: &'static str) -> StoreFuture<'static, T>
-where
-    T: 'static,
-{
+fn unsupported<T: Send + 'static>(what: &'static str) -> StoreFuture<'static, T> {
     Box::pin(std::future::ready(Err(SessionStoreError::Unsupported(what))))
 }
 
