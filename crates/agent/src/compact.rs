@@ -75,7 +75,7 @@ pub(crate) async fn compact(
 /// Compacts when the context is so full that the next question might not fit. When that fails the conversation goes on as
 /// it is: the API has the last word on what fits.
 pub(crate) async fn when_due(session: &Arc<Session>, stop: CancellationToken) {
-    if !threshold(session).is_some_and(|most| session.context_tokens() >= most) {
+    if threshold(session).is_none_or(|most| session.context_tokens() < most) {
         return;
     }
     match compact(session, Trigger::Auto, "", stop).await {

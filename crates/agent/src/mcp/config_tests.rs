@@ -21,7 +21,8 @@ fn variables() {
 fn arguments() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("m.json"), r#"{"mcpServers":{"f":{"command":"x"}}}"#).unwrap();
-    let cases: [(&str, &[(&str, Origin)], usize); 8] = [
+    type Case = (&'static str, &'static [(&'static str, Origin)], usize);
+    let cases: [Case; 8] = [
         (r#"{"mcpServers":{"c":{"type":"sdk","name":"other"}}}"#, &[("c", Origin::Sdk)], 0),
         (r#"{"mcpServers":{"c":{"command":"x","args":["y"]}}}"#, &[("c", Origin::Dynamic)], 0),
         (r#"{"mcpServers":{"c":{"type":"sdk"}}}"#, &[], 1),

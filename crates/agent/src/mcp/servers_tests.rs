@@ -184,7 +184,8 @@ async fn servers_that_do_not_connect_hold_nothing_up_for_long() {
     let version = json!({ "mcp_response": { "jsonrpc": "2.0", "id": 0, "result": {
         "protocolVersion": "1999-01-01", "capabilities": {}, "serverInfo": { "name": "x", "version": "1" },
     }}});
-    let replies: Vec<(&str, Box<dyn Fn() -> Reply + Send>)> = vec![
+    type Answer = Box<dyn Fn() -> Reply + Send>;
+    let replies: Vec<(&str, Answer)> = vec![
         ("an error", Box::new(|| Reply::Error("no such server"))),
         ("silence", Box::new(|| Reply::Never)),
         ("no wrapper", Box::new(|| Reply::Success(json!({})))),
