@@ -1,4 +1,5 @@
-//! Drives a CLI with the official SDKs: installs them, pinned, under `target/`, and runs our suites of checks.
+//! Drives a CLI with the official SDKs: installs them, pinned, under `target/`, and runs our suites of checks and the
+//! hosts of `examples/hosts`.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -58,6 +59,9 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         // Both suites are told of, although the first one failed.
         failed.extend(command::run(&mut suite).err());
     }
+    if options.cli.is_none() && options.names.is_empty() {
+        failed.extend(hosts(&namespace, options.only).err());
+    }
     match failed.into_iter().next() {
         Some(error) => Err(error),
         None => Ok(()),
@@ -108,6 +112,30 @@ fn typescript(namespace: &Namespace) -> Result<Command> {
     let mut suite = namespace.enter("node");
     suite.arg(tests.join("run.mjs")).env("PILOTHOUSE_TS_MODULES", place);
     Ok(suite)
+}
+
+/// The hosts of `examples/hosts`, which test themselves with a scripted agent.
+fn hosts(namespace: &Namespace, only: Option<Language>) -> Result<()> {
+    let hosts = root().join("examples/hosts");
+    let mut programs = Vec::new();
+    if only != Some(Language::Typescript) {
+        let mut python = namespace.enter(target("sdks/python/bin/python"));
+        python.arg(hosts.join("host.py"));
+        programs.push(python);
+    }
+    if only != Some(Language::Python) {
+        let mut node = namespace.enter("node");
+        node.arg(hosts.join("host.mjs")).env("PILOTHOUSE_TS_MODULES", target("sdks/typescript"));
+        programs.push(node);
+    }
+    if only.is_none() {
+        command::run(&mut cargo(&["build", "--release", "--workspace", "--examples"]))?;
+        programs.push(namespace.enter(target("release/examples/scripted_host")));
+    }
+    for mut program in programs {
+        command::run(program.env("PILOTHOUSE_AGENT", target("release/pilothouse-agent")))?;
+    }
+    Ok(())
 }
 
 /// The wheel brings a CLI of its own. Without it nothing can be driven by mistake but the CLI under test.
