@@ -15,7 +15,7 @@ use pilothouse_proto::{
     System, Uuid,
 };
 use pilothouse_rules::{Behavior, Engine, Entry, Mode, Rule, Source};
-use pilothouse_settings::{FlagSettings, LoadOptions, Problem, Settings};
+use pilothouse_settings::{FlagSettings, Layer, LoadOptions, Problem, Settings, Trust};
 use pilothouse_store::StoreError;
 use pilothouse_tools::{Background, Workspace};
 use serde_json::{Map, Value};
@@ -131,7 +131,9 @@ impl Session {
         };
         let output_dir =
             std::env::temp_dir().join(format!("pilothouse-{}", std::process::id())).join(id.as_str());
-        let mut workspace = Workspace::new(&launch.cwd, output_dir).with_home(&locations.home);
+        let mut workspace = Workspace::new(&launch.cwd, output_dir)
+            .with_home(&locations.home)
+            .with_env(command_variables(&settings));
         let hooks = Hooks::default();
         if !launch.bare {
             for problem in hooks.load(&settings.hooks()) {
@@ -674,6 +676,14 @@ impl std::fmt::Debug for Session {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Session").field("id", &self.id()).finish_non_exhaustive()
     }
+}
+
+/// What the settings give to commands. A project that nobody trusts yet must not choose what programs load.
+fn command_variables(settings: &Settings) -> Vec<(String, String)> {
+    let trusted = settings.trust() == Trust::Trusted;
+    let variables = settings.env().into_iter();
+    let allowed = variables.filter(|(_, value)| trusted || value.origin.layer != Layer::Project);
+    allowed.map(|(name, value)| (name, value.value)).collect()
 }
 
 /// The permission context of the settings files with what the command line adds.

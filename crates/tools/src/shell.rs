@@ -50,13 +50,16 @@ impl Shell {
     pub(crate) fn new(command: &str, workspace: &Workspace) -> Self {
         let cwd_file = tempfile::NamedTempFile::new().ok().map(tempfile::NamedTempFile::into_temp_path);
         let report = cwd_file.as_deref().unwrap_or(Path::new("/dev/null"));
-        let spawn = Spawn::new("/bin/bash")
+        let mut spawn = Spawn::new("/bin/bash")
             .args(["--noprofile", "--norc", "-c", WRAPPER, "/bin/bash", command])
             .arg(report)
             .cwd(workspace.cwd())
             .env("GIT_EDITOR", "true")
             .env("CLAUDECODE", "1")
             .no_stdin();
+        for (name, value) in workspace.env() {
+            spawn = spawn.env(name, value);
+        }
         Self { spawn, cwd_file }
     }
 

@@ -14,6 +14,7 @@ pub struct Workspace {
     cwd: Mutex<PathBuf>,
     home: Option<PathBuf>,
     output_dir: PathBuf,
+    env: Vec<(String, String)>,
     seen: Mutex<Seen>,
     journal: Option<Arc<dyn Journal>>,
 }
@@ -25,6 +26,7 @@ impl Workspace {
             cwd: Mutex::new(cwd.into()),
             home: None,
             output_dir: output_dir.into(),
+            env: Vec::new(),
             seen: Mutex::default(),
             journal: None,
         }
@@ -33,6 +35,12 @@ impl Workspace {
     /// Sets the directory that `~` stands for.
     pub fn with_home(mut self, home: impl Into<PathBuf>) -> Self {
         self.home = Some(home.into());
+        self
+    }
+
+    /// Gives commands these variables, besides those of this process.
+    pub fn with_env(mut self, variables: impl IntoIterator<Item = (String, String)>) -> Self {
+        self.env.extend(variables);
         self
     }
 
@@ -55,6 +63,11 @@ impl Workspace {
     /// Where output too large for the model is kept.
     pub fn output_dir(&self) -> &Path {
         &self.output_dir
+    }
+
+    /// The variables that commands get besides those of this process.
+    pub(crate) fn env(&self) -> &[(String, String)] {
+        &self.env
     }
 
     /// The absolute path that a tool argument means, without touching the disk.

@@ -9,7 +9,7 @@ use crate::text_file::{self, TextError};
 use crate::tool::{Input, Outcome, Running, Spec, Tool, Touch};
 use crate::workspace::Workspace;
 
-/// Creates a file, or replaces all of one that was read before.
+/// Creates a file, or replaces all of one. One that was read and has changed since is left alone.
 #[derive(Debug)]
 pub struct Write;
 
@@ -18,7 +18,7 @@ impl Tool for Write {
         Spec {
             name: "Write",
             description: "Writes a whole file, creating it and its folders if they do not exist. \
-                          A file that exists must have been read first; to change a part of it use Edit.",
+                          Read a file that exists before replacing it; to change a part of it use Edit.",
             input_schema: schema_of::<pilothouse_proto::tool::FileWriteInput>(),
         }
     }
@@ -43,20 +43,10 @@ fn write(input: Input, workspace: &Workspace) -> Result<Outcome, Outcome> {
         Err(TextError::Missing(_)) => None,
         Err(e) => return Err(Outcome::failed(e.to_string())),
     };
-    if old.is_some() {
-        match workspace.seen().sight(&path) {
-            Sight::Current => {}
-            Sight::Never => {
-                return Err(Outcome::misuse(
-                    "the file exists and was not read yet: read it before writing to it",
-                ));
-            }
-            Sight::Stale => {
-                return Err(Outcome::misuse(
-                    "the file was changed since it was read: read it again before writing to it",
-                ));
-            }
-        }
+    if old.is_some() && workspace.seen().sight(&path) == Sight::Stale {
+        return Err(Outcome::misuse(
+            "the file was changed since it was read: read it again before writing to it",
+        ));
     }
     workspace.announce_change(&path);
     text_file::replace(&path, &content, false)

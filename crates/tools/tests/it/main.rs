@@ -23,7 +23,9 @@ impl Project {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap();
         std::fs::create_dir(root.join("project")).unwrap();
-        let workspace = Workspace::new(root.join("project"), root.join("outputs")).with_home(&root);
+        let workspace = Workspace::new(root.join("project"), root.join("outputs"))
+            .with_home(&root)
+            .with_env([("HARBOUR".to_owned(), "Ines".to_owned())]);
         Self { _folder: folder, workspace }
     }
 

@@ -17,6 +17,7 @@ async fn a_command_says_what_it_printed() {
         ("true", Ok("(Bash completed with no output)")),
         ("echo out; echo err >&2", Ok("out\nerr")),
         ("echo 'a  b' \"$HOME\" | head -c 4", Ok("a  b")),
+        ("echo $HARBOUR", Ok("Ines")),
         ("cat", Ok("(Bash completed with no output)")),
         ("exit 3", Err("Exit code 3")),
         ("echo no; false", Err("Exit code 1\nno")),
