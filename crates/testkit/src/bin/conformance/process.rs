@@ -40,7 +40,7 @@ const USUAL_FLAGS: &[&str] = &[
 const USUAL_PATIENCE: f64 = 25.0;
 const USUAL_GRACE: f64 = 8.0;
 /// What a host takes to act on a message. One that acts at once races with the frames that belong to the same event.
-const REACTION: Duration = Duration::from_millis(15);
+const REACTION: Duration = Duration::from_millis(2);
 /// What reads the rest of stdout after the exit; a grandchild may hold the pipe open.
 const AFTER_EXIT: Duration = Duration::from_secs(2);
 
