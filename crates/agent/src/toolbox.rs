@@ -14,6 +14,9 @@ use crate::web::{WebFetch, WebSearch};
 const ON_REQUEST: &[&str] =
     &["Glob", "Grep", "TodoWrite", "TaskCreate", "TaskGet", "TaskUpdate", "TaskList", "TaskOutput"];
 
+/// Switched off, it brings back the list of things to do that the task tools have replaced.
+const TASKS_SWITCH: &str = "CLAUDE_CODE_ENABLE_TASKS";
+
 /// Tools that talk to somebody: without a host to ask they make no sense.
 const NEED_A_HOST: &[&str] = &["AskUserQuestion", "EnterPlanMode", "ExitPlanMode"];
 
@@ -79,6 +82,8 @@ impl Session {
     pub fn tools_in_force(&self) -> Vec<Arc<dyn AgentTool>> {
         let wanted = self.launch().tools.as_deref();
         let talks = self.launch().asks != crate::launch::Asks::Nobody;
+        let env = &self.launch().env;
+        let old_list = env.get(TASKS_SWITCH).is_some() && !env.is_on(TASKS_SWITCH);
         let mut tools: Vec<Arc<dyn AgentTool>> = self
             .toolbox()
             .all()
@@ -90,6 +95,7 @@ impl Session {
                 None => !ON_REQUEST.contains(&tool.name()) && (talks || !NEED_A_HOST.contains(&tool.name())),
             })
             .collect();
+        tools.retain(|tool| old_list || tool.name() != "TodoWrite");
         tools.extend(self.mcp.tools().into_iter().map(|tool| -> Arc<dyn AgentTool> { Arc::new(tool) }));
         tools.retain(|tool| !self.is_denied_as_a_whole(tool.name()));
         if let Some(structured) = self.structured_output() {

@@ -133,7 +133,8 @@ pub(crate) async fn slowly(
 fn set_mode(session: &Session, wanted: &PermissionMode, responder: Responder<Agent>) {
     let mode = match wanted.as_str() {
         "manual" => Some(Mode::Default),
-        name => name.parse::<Mode>().ok(),
+        // Other modes can be read, but are no longer offered.
+        name => name.parse::<Mode>().ok().filter(|_| MODES.split(", ").any(|offered| offered == name)),
     };
     let Some(mode) = mode else {
         responder.error(format!("Cannot set permission mode: must be one of {MODES}"));
