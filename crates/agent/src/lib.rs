@@ -11,6 +11,7 @@
 //!   [`Builtin`]; tools that need the session, such as subagents, skills and MCP, implement [`AgentTool`] themselves.
 //! - [`gate::Gate`] asks [`hooks::Hooks`], the rules and the host whether a call may run; a [`Scene`] is what hooks are told
 //!   about the session.
+//! - [`faults`] makes an agent misbehave towards its host, when a script asks for it.
 //! - [`Stamp`] gives ids and times, which scripts can pin.
 
 mod agent;
@@ -22,6 +23,7 @@ mod control;
 mod driver;
 mod events;
 mod frames;
+pub mod faults;
 pub mod gate;
 mod happenings;
 mod history;

@@ -2,6 +2,7 @@ mod stdio;
 
 use std::fmt;
 use std::io;
+use std::pin::Pin;
 
 use pilothouse_proc::{Child, Spawn, SpawnError};
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -25,6 +26,23 @@ impl Transport {
         writer: impl AsyncWrite + Send + 'static,
     ) -> Self {
         Self { reader: Box::new(reader), writer: Box::pin(writer), child: None }
+    }
+
+    /// The same transport with something around what it reads from and what it writes to.
+    pub fn wrapped<R, W>(
+        self,
+        reader: impl FnOnce(Box<dyn AsyncRead + Send + Unpin>) -> R,
+        writer: impl FnOnce(Pin<Box<dyn AsyncWrite + Send>>) -> W,
+    ) -> Self
+    where
+        R: AsyncRead + Send + Unpin + 'static,
+        W: AsyncWrite + Send + 'static,
+    {
+        Self {
+            reader: Box::new(reader(self.reader)),
+            writer: Box::pin(writer(self.writer)),
+            child: self.child,
+        }
     }
 
     /// Two ends that are connected to each other inside this process.
