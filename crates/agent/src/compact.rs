@@ -221,7 +221,7 @@ fn replace(
         trigger: CompactTrigger::from(if trigger == Trigger::Manual { "manual" } else { "auto" }),
         pre_tokens,
         post_tokens: post_tokens.into(),
-        duration_ms: Number::from(begun.elapsed().as_millis() as u64).into(),
+        duration_ms: Number::from(session.stamp().took(begun.elapsed()).as_millis() as u64).into(),
         preserved_segment: Opt::Absent,
         preserved_messages: Opt::Absent,
         cumulative_dropped_tokens: pre_tokens.saturating_sub(post_tokens).into(),

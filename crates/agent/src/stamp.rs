@@ -1,4 +1,5 @@
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use jiff::Timestamp;
 use pilothouse_proto::Uuid;
@@ -38,6 +39,16 @@ impl Stamp {
             }
         };
         id.to_string().into()
+    }
+
+    /// How long something took; nothing at all by a pinned clock.
+    pub fn took(&self, time: Duration) -> Duration {
+        if self.pinned.is_some() { Duration::ZERO } else { time }
+    }
+
+    /// The id of this process; a pinned one is always the same.
+    pub fn process_id(&self) -> u32 {
+        if self.pinned.is_some() { 1 } else { std::process::id() }
     }
 
     /// The time now, as frames and transcripts carry it.

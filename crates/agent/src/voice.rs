@@ -224,7 +224,9 @@ impl Voice {
             session_id: self.session.id(),
             parent_tool_use_id: Opt::Null,
             uuid: self.session.stamp().uuid(),
-            ttft_ms: first_after.map(|after| (after.as_millis() as u64).into()).into(),
+            ttft_ms: first_after
+                .map(|after| (self.session.stamp().took(after).as_millis() as u64).into())
+                .into(),
             user_message_uuid: Opt::Absent,
             user_message_uuids: Opt::Absent,
             resume_reason: Opt::Absent,

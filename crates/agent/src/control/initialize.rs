@@ -68,7 +68,7 @@ fn response(session: &Session, hooks: bool) -> InitializeResponse {
         fast_mode_state: FastModeState::from("off").into(),
         capabilities: CAPABILITIES.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>().into(),
         session_state: json!(state).into(),
-        pid: u64::from(std::process::id()).into(),
+        pid: u64::from(session.stamp().process_id()).into(),
         current_permission_mode: PermissionMode::from(session.mode().name()).into(),
         analytics_disabled: true.into(),
         ..InitializeResponse::default()

@@ -33,7 +33,7 @@ struct Counted {
     seen: u64,
 }
 
-/// The process was told to end, and did not.
+/// Nothing more is to be written: the process was told to end, or to be silent until it does.
 #[derive(Debug)]
 pub(super) struct Ended;
 
@@ -130,7 +130,14 @@ impl Faults {
     async fn happen(&mut self, fault: &Fault) -> Result<(), Ended> {
         let text = || fault.text.clone().unwrap_or_default();
         match fault.action {
-            FaultAction::Stall => self.wait(fault.ms.map(Duration::from_millis)).await,
+            FaultAction::Stall => match fault.ms {
+                Some(ms) => self.wait(Duration::from_millis(ms)).await,
+                None => {
+                    self.closing.cancelled().await;
+                    // Silent to the end: what was kept back is never said.
+                    return Err(Ended);
+                }
+            },
             FaultAction::Exit => {
                 drain(&mut self.sink).await;
                 if fault.text.is_some() {
@@ -165,21 +172,15 @@ impl Faults {
         Ok(())
     }
 
-    async fn wait(&mut self, time: Option<Duration>) {
-        let wait = async {
-            match time {
-                Some(time) => tokio::time::sleep(time).await,
-                None => std::future::pending().await,
-            }
-        };
-        let _ = self.closing.run_until_cancelled(wait).await;
+    async fn wait(&mut self, time: Duration) {
+        let _ = self.closing.run_until_cancelled(tokio::time::sleep(time)).await;
     }
 
     async fn in_pieces(&mut self, line: &[u8], pause: Duration) {
         let (cut, rest) = line.split_at(line.len().min(PIECE * MOST_PIECES));
         for piece in cut.chunks(PIECE) {
             self.pass(piece).await;
-            self.wait(Some(pause)).await;
+            self.wait(pause).await;
         }
         self.pass(rest).await;
     }

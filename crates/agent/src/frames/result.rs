@@ -33,12 +33,12 @@ pub(crate) fn of_talk(session: &Session, said: &Said, facts: Circumstances) -> T
     result.is_error = (result.subtype != ResultSubtype::Success || said.failure.is_some()).into();
     result.terminal_reason = reason.into();
     result.num_turns = (said.user_frames + 1).into();
-    result.duration_api_ms = millis(said.api_time).into();
+    result.duration_api_ms = millis(session.stamp().took(said.api_time)).into();
     if said.end != End::Budget {
         result.usage = full_usage(&said.usage).into();
     }
     result.stop_reason = said.stop_reason.clone().map_or(Opt::Null, Opt::Some);
-    result.ttft_ms = said.first_piece.map(millis).into();
+    result.ttft_ms = said.first_piece.map(|time| millis(session.stamp().took(time))).into();
     match error {
         Some(error) => result.errors = Texts(vec![error]).into(),
         None => {
@@ -137,7 +137,7 @@ fn text(said: &Said) -> String {
 
 fn begin(session: &Session, subtype: ResultSubtype, facts: &Circumstances) -> TurnResult {
     let mut result = blank::result(subtype, session.stamp().uuid(), session.id());
-    result.duration_ms = millis(facts.duration).into();
+    result.duration_ms = millis(session.stamp().took(facts.duration)).into();
     result.duration_api_ms = Number::from(0).into();
     result.stop_reason = Opt::Null;
     result.usage = full_usage(&Usage::default()).into();

@@ -3,20 +3,30 @@
 use std::io::{IsTerminal as _, Read as _, Write as _};
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
+use pilothouse_agent::faults::{self, DoProcessFault, ProcessFault};
 use pilothouse_agent::launch::{Command, Environment, InputFormat, Launch};
-use pilothouse_agent::{Agent, Options, PROTOCOL_VERSION, Signal};
+use pilothouse_agent::{Agent, Options, PROTOCOL_VERSION, Signal, Stamp, load_script, take_script_flag};
 use pilothouse_link::Transport;
-use pilothouse_model::{ApiConfig, MessagesApi};
+use pilothouse_model::{ApiConfig, MessagesApi, Model, Script, ScriptModel};
 use pilothouse_proto::launch::{Flag, Takes};
 use tokio::signal::unix::{SignalKind, signal};
+
+/// Names a script to play, for hosts that choose the arguments themselves.
+const SCRIPT_VARIABLE: &str = "PILOTHOUSE_SCRIPT";
 
 fn main() -> ExitCode {
     let cwd = match std::env::current_dir() {
         Ok(cwd) => cwd,
         Err(error) => return refuse(&format!("Error: the working directory cannot be used: {error}")),
     };
-    match Command::read(std::env::args().skip(1), cwd, Environment::of_process()) {
+    let (script, arguments) = match take_script_flag(std::env::args().skip(1)) {
+        Ok(taken) => taken,
+        Err(refused) => return refuse(&refused.0),
+    };
+    let script = script.or_else(|| std::env::var(SCRIPT_VARIABLE).ok().filter(|name| !name.is_empty()));
+    match Command::read(arguments, cwd, Environment::of_process()) {
         Ok(Command::Version) => {
             print(&format!("{PROTOCOL_VERSION} (Pilothouse {})", env!("CARGO_PKG_VERSION")));
             ExitCode::SUCCESS
@@ -26,26 +36,30 @@ fn main() -> ExitCode {
             ExitCode::SUCCESS
         }
         Ok(Command::Run(mut launch)) => {
+            let script = match script.map(|name| load_script(&name, &launch.cwd)).transpose() {
+                Ok(script) => script,
+                Err(error) => return refuse(&format!("Error: {error}")),
+            };
             start_log(&mut launch);
-            run(*launch)
+            run(*launch, script)
         }
         Err(refused) => refuse(&refused.0),
     }
 }
 
-fn run(launch: Launch) -> ExitCode {
+fn run(launch: Launch, script: Option<Script>) -> ExitCode {
     // One thread: a session is one conversation, and fifty of them should fit on a small machine.
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return refuse(&format!("Error: cannot start: {error}")),
     };
-    let code = runtime.block_on(session(launch));
+    let code = runtime.block_on(session(launch, script));
     // Nothing that still runs is waited for.
     runtime.shutdown_background();
     code
 }
 
-async fn session(launch: Launch) -> ExitCode {
+async fn session(launch: Launch, script: Option<Script>) -> ExitCode {
     // Before anything is said: whoever has heard from this process may send it a signal.
     let signals = Signals::listen();
     let mut options = Options { complain: Arc::new(complain), ..Options::default() };
@@ -64,9 +78,27 @@ async fn session(launch: Launch) -> ExitCode {
         Err(error) => return refuse(&format!("Error: stdin and stdout cannot be used: {error}")),
     };
     let config = ApiConfig::from_env(|name| launch.env.get(name).map(str::to_owned));
-    let agent = Agent::start(launch, transport, Arc::new(MessagesApi::new(config)), options);
+    let misbehaviour = Misbehaviour::default();
+    let (transport, model): (Transport, Arc<dyn Model>) = match script {
+        None => (transport, Arc::new(MessagesApi::new(config))),
+        Some(mut script) => {
+            if let Some(seed) = script.seed {
+                options.stamp = Stamp::pinned(seed);
+            }
+            let faults = std::mem::take(&mut script.faults);
+            let model = ScriptModel::new(script).with("cwd", launch.cwd.to_string_lossy());
+            let transport = faults::between(transport, faults, misbehaviour.doer());
+            (transport, Arc::new(model.max_retries(config.max_retries)))
+        }
+    };
+    let agent = Agent::start(launch, transport, model, options);
     if let Ok(signals) = signals {
-        tokio::spawn(signals.pass(agent.signaller()));
+        let send = agent.signaller();
+        tokio::spawn(signals.pass(move |signal| {
+            if signal != Signal::Terminate || !misbehaviour.ignores_sigterm() {
+                send(signal);
+            }
+        }));
     }
     let finish = agent.finished().await;
     if let Some(printed) = finish.printed {
@@ -148,8 +180,41 @@ impl Signals {
     }
 }
 
+/// What the process does wrong because a script asks for it.
+#[derive(Clone, Debug, Default)]
+struct Misbehaviour {
+    ignore_sigterm: Arc<AtomicBool>,
+}
+
+impl Misbehaviour {
+    fn ignores_sigterm(&self) -> bool {
+        self.ignore_sigterm.load(Ordering::Relaxed)
+    }
+
+    fn doer(&self) -> DoProcessFault {
+        let this = self.clone();
+        Arc::new(move |fault| match fault {
+            #[expect(clippy::exit, reason = "dying on the spot is what the script asks for")]
+            ProcessFault::Exit(code) => std::process::exit(code.into()),
+            ProcessFault::Stderr(bytes) => drop(std::io::stderr().write_all(&bytes)),
+            ProcessFault::IgnoreSigterm => this.ignore_sigterm.store(true, Ordering::Relaxed),
+            ProcessFault::Grandchild => leave_a_grandchild(),
+        })
+    }
+}
+
+fn leave_a_grandchild() {
+    #[expect(clippy::disallowed_methods, reason = "the fault is a child that nobody looks after")]
+    let mut shell = std::process::Command::new("/bin/sh");
+    shell.args(["-c", "trap '' TERM HUP; exec sleep 600"]).stdin(std::process::Stdio::null());
+    if let Err(error) = shell.spawn() {
+        complain(&format!("no grandchild: {error}"));
+    }
+}
+
 fn help() -> String {
     let mut lines = vec!["Usage: pilothouse-agent [options] [prompt]".to_owned(), String::new()];
+    lines.push(format!("  {:<50} {}", "--script <file>", "Let a script be the model; `demo` is built in"));
     for flag in Flag::ALL {
         let value = match flag.takes() {
             Takes::Switch => "",
