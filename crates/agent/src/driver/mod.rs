@@ -63,7 +63,9 @@ impl Driver {
         if let Err(cannot) = resume::begin(&session) {
             if cannot.with_result {
                 // Nothing is said before the host has spoken, unless it never does.
-                let _ = tokio::time::timeout(FIRST_WORD, intake.next()).await;
+                if let Ok(Came::Request(request)) = tokio::time::timeout(FIRST_WORD, intake.next()).await {
+                    request.responder.leave_unanswered();
+                }
                 let frame = result::of_failed_start(&session, &cannot.text);
                 session.output().emit(AgentFrame::Result(Box::new(frame)));
             }
