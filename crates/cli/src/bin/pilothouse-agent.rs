@@ -194,7 +194,6 @@ impl Misbehaviour {
     fn doer(&self) -> DoProcessFault {
         let this = self.clone();
         Arc::new(move |fault| match fault {
-            #[expect(clippy::exit, reason = "dying on the spot is what the script asks for")]
             ProcessFault::Exit(code) => std::process::exit(code.into()),
             ProcessFault::Stderr(bytes) => drop(std::io::stderr().write_all(&bytes)),
             ProcessFault::IgnoreSigterm => this.ignore_sigterm.store(true, Ordering::Relaxed),

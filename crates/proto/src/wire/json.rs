@@ -1,8 +1,8 @@
 //! A reader of JSON made for short lines of many strings.
 //!
-//! serde_json reads the same text with about twice the work: it looks at strings in small steps, and it unescapes them in a
-//! buffer that grows and is copied. This reader takes what serde_json takes and gives the same values; what is wrong with a
-//! text that is no JSON is still serde_json's to say, see [`crate::decode`].
+//! It spares a tenth of the work of decoding: strings are scanned in long steps, and keys are found without a copy. It
+//! takes what serde_json takes and gives the same values; what is wrong with a text that is no JSON is still serde_json's
+//! to say, see [`crate::decode`].
 
 mod scan;
 mod token;
@@ -20,7 +20,7 @@ const DEEPEST: u8 = 128;
 /// By this name serde_json asks for the text of a value instead of the value.
 const RAW: &str = "$serde_json::private::RawValue";
 
-/// Reads JSON text: what `serde_json::from_str` does, in about half the time, for types that are made of objects with text
+/// Reads JSON text: what `serde_json::from_str` does, for types that are made of objects with text
 /// keys, lists, texts, numbers and raw values, as those of the wire are; serde's own enums are not among them. Half of a
 /// surrogate pair, which JavaScript writes when it cuts a string, becomes U+FFFD.
 ///
