@@ -64,7 +64,7 @@ pub(crate) fn complete(decision: &mut Decision, call: &ToolCall, kind: &Kind<'_>
         decision.to_allow = to_allow(decision, context);
     }
     if decision.behavior != Behavior::Deny {
-        decision.to_deny = vec![format!("add the deny rule `{}`", narrow_rule(call, kind))];
+        decision.to_deny = vec![format!("add the deny rule `{}`", narrow_rule(decision, call, kind))];
     }
 }
 
@@ -106,10 +106,12 @@ fn to_allow(decision: &Decision, context: &Context) -> Vec<String> {
     ways
 }
 
-/// The narrowest usual rule that speaks of a call.
-fn narrow_rule(call: &ToolCall, kind: &Kind<'_>) -> Rule {
+/// The narrowest usual rule that speaks of a call; of a compound command, that of the part which decided.
+fn narrow_rule(decision: &Decision, call: &ToolCall, kind: &Kind<'_>) -> Rule {
     match kind {
         Kind::Shell(command) => {
+            let decisive = decision.subcommands.iter().find(|part| part.behavior == decision.behavior);
+            let command = decisive.map_or(*command, |part| part.command.as_str());
             let program = command.split_whitespace().next().unwrap_or("");
             Rule::new("Bash", (!program.is_empty()).then(|| format!("{program}:*")).as_deref())
         }
