@@ -273,6 +273,9 @@ pub struct Welcome {
     pub device: String,
     /// What the device may do.
     pub scopes: Vec<String>,
+    /// The directories beneath which sessions may work, so that a page can offer one to begin in.
+    #[serde(default)]
+    pub roots: Vec<String>,
 }
 
 /// Events follow.

@@ -113,6 +113,7 @@ impl Client {
                     version: env!("CARGO_PKG_VERSION").to_owned(),
                     device: self.device.name.clone(),
                     scopes: self.device.scopes.names(),
+                    roots: self.roots.paths().map(|path| path.display().to_string()).collect(),
                 };
                 Ok(self.reply(welcome, request_id, sink).await?)
             }
