@@ -1,0 +1,181 @@
+//! How a session comes to be: settings, rules, tools and transcript of its launch.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+use pilothouse_link::{Agent, Handle};
+use pilothouse_model::{Ledger, Model};
+use pilothouse_proto::SessionId;
+use pilothouse_rules::{Behavior, Engine, Entry, Rule, Source};
+use pilothouse_settings::{FlagSettings, Layer, LoadOptions, Settings, Trust};
+use pilothouse_tools::{Background, Workspace};
+use serde_json::Map;
+use tokio::sync::mpsc;
+
+use super::{Session, State};
+use crate::frames::result::no_subagents;
+use crate::gate::Gate;
+use crate::history::History;
+use crate::hooks::Hooks;
+use crate::launch::Launch;
+use crate::mcp::Servers;
+use crate::output::Output;
+use crate::plan::{EnterPlanMode, ExitPlanMode, Plan};
+use crate::questions::AskUserQuestion;
+use crate::record::Recorder;
+use crate::resume;
+use crate::rewind::Copies;
+use crate::stamp::Stamp;
+use crate::subagents::RunningAgents;
+use crate::tool::AgentTool;
+use crate::toolbox::Toolbox;
+
+impl Session {
+    pub(crate) fn new(
+        launch: Launch,
+        stamp: Stamp,
+        host: Handle<Agent>,
+        model: Arc<dyn Model>,
+        background: Background,
+    ) -> Self {
+        let locations = launch.locations();
+        let mut options = LoadOptions {
+            sources: launch.sources,
+            managed: launch.managed_settings.clone(),
+            ..LoadOptions::default()
+        };
+        // A settings argument that cannot be read was refused at launch.
+        options.flag = launch
+            .settings
+            .as_deref()
+            .and_then(|argument| FlagSettings::from_argument(argument, &launch.cwd).ok());
+        let (settings, problems) = Settings::load(&locations, &options);
+        let engine = Engine::new(first_context(&launch, &settings));
+        let id: SessionId = match &launch.session_id {
+            Some(id) => id.as_str().into(),
+            None => stamp.uuid().into_string().into(),
+        };
+        let output_dir =
+            std::env::temp_dir().join(format!("pilothouse-{}", std::process::id())).join(id.as_str());
+        let mut workspace = Workspace::new(&launch.cwd, output_dir)
+            .with_home(&locations.home)
+            .with_env(command_variables(&settings));
+        let hooks = Hooks::default();
+        if !launch.bare {
+            for problem in hooks.load(&settings.hooks()) {
+                tracing::warn!("{problem}");
+            }
+        }
+        let plan = Arc::new(Plan::default());
+        // Unbounded, because whoever ends in the background must not wait; there are only as many as were started.
+        let (own_prompts, own_prompts_end) = mpsc::unbounded_channel();
+        let toolbox = Toolbox::new(&background);
+        for tool in session_tools(&plan) {
+            toolbox.add(tool);
+        }
+        let recorder = Recorder::new(resume::new_transcript(&launch, &id));
+        let copies = Copies::new(&launch, &id, recorder.clone());
+        if let Some(copies) = &copies {
+            workspace = workspace.with_journal(copies.clone());
+        }
+        let state = State {
+            id,
+            settings: Arc::new(settings),
+            settings_problems: Arc::new(problems),
+            initialize: Arc::default(),
+            initialized: false,
+            model: launch.model.clone(),
+            turn_model: None,
+            max_thinking_tokens: launch.max_thinking_tokens,
+            prompt_id: stamp.uuid(),
+            denials: Vec::new(),
+            title: launch.name.clone(),
+            ledger: Ledger::default(),
+            since_result: Ledger::default(),
+            context_tokens: 0,
+            first_request: None,
+            results: 0,
+            injected: Vec::new(),
+            subagents: no_subagents(),
+            flag_settings: Map::new(),
+            contexts: Vec::new(),
+        };
+        let mcp = Servers::of_launch(&host, &launch, &state.settings);
+        Self {
+            output: Output::new(host.clone(), launch.output),
+            launch,
+            stamp,
+            host,
+            model,
+            workspace,
+            background,
+            mcp,
+            toolbox,
+            gate: Gate::new(hooks, plan.clone()),
+            plan,
+            recorder,
+            copies,
+            history: History::default(),
+            rules: Mutex::new(engine),
+            queue: Mutex::default(),
+            running_agents: RunningAgents::default(),
+            catalog: Mutex::default(),
+            tasks: Mutex::default(),
+            own_prompts,
+            own_prompts_end: Mutex::new(Some(own_prompts_end)),
+            begun: Instant::now(),
+            state: Mutex::new(state),
+        }
+    }
+}
+
+/// What the settings give to commands. A project that nobody trusts yet must not choose what programs load.
+fn command_variables(settings: &Settings) -> Vec<(String, String)> {
+    let trusted = settings.trust() == Trust::Trusted;
+    let variables = settings.env().into_iter();
+    let allowed = variables.filter(|(_, value)| trusted || value.origin.layer != Layer::Project);
+    allowed.map(|(name, value)| (name, value.value)).collect()
+}
+
+/// The permission context of the settings files with what the command line adds.
+fn first_context(launch: &Launch, settings: &Settings) -> pilothouse_rules::Context {
+    let mut context = settings.context();
+    context.cwd = launch.cwd.display().to_string();
+    for (texts, behavior) in
+        [(&launch.allowed_tools, Behavior::Allow), (&launch.disallowed_tools, Behavior::Deny)]
+    {
+        for text in texts {
+            context.rules.push(Entry {
+                source: Source::CliArg,
+                behavior,
+                rule: Rule::parse(text),
+                place: None,
+            });
+        }
+    }
+    for dir in &launch.add_dirs {
+        let path = absolute(&launch.cwd, dir);
+        context.directories.push(pilothouse_rules::Directory { path, source: Source::CliArg });
+    }
+    if let Some(mode) = launch.permission_mode {
+        context.mode = mode;
+    }
+    context.bypass_available |= launch.may_bypass;
+    context
+}
+
+fn absolute(cwd: &Path, dir: &str) -> String {
+    cwd.join(dir).display().to_string()
+}
+
+/// The tools that need the session.
+fn session_tools(plan: &Arc<Plan>) -> Vec<Arc<dyn AgentTool>> {
+    vec![
+        Arc::new(crate::subagents::Agent),
+        Arc::new(AskUserQuestion),
+        Arc::new(crate::commands::Skill),
+        Arc::new(EnterPlanMode(plan.clone())),
+        Arc::new(ExitPlanMode(plan.clone())),
+    ]
+}
