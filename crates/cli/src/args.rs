@@ -7,6 +7,7 @@ use crate::chat_cmd::ChatArgs;
 use crate::doctor_cmd::DoctorArgs;
 use crate::rules::RulesCommand;
 use crate::run_cmd::RunArgs;
+use crate::serve::ServeArgs;
 use crate::sessions_cmd::SessionsCommand;
 use crate::tape::TapeCommand;
 
@@ -32,6 +33,12 @@ pub(crate) enum Command {
         after_help = "Examples:\n  pilothouse chat\n  pilothouse chat --continue --permission-mode acceptEdits"
     )]
     Chat(ChatArgs),
+    /// Put sessions in a browser
+    ///
+    /// Prints an address to open, which pairs the browser. Runs Claude Code if it is installed and logged in; otherwise the
+    /// agent in this program: with ANTHROPIC_API_KEY on the Messages API, else with a demo that needs no account.
+    #[command(after_help = SERVE_EXAMPLES)]
+    Serve(Box<ServeArgs>),
     /// Record, check, show and replay conversations
     #[command(subcommand)]
     Tape(TapeCommand),
@@ -57,8 +64,27 @@ Examples:
   pilothouse rules check 'git status && rm -rf build'
   pilothouse run 'What does this project do?'
   pilothouse chat --continue
+  pilothouse serve --root ~/src
   pilothouse sessions list --limit 5
   pilothouse tape check talk.ndjson";
+
+const SERVE_EXAMPLES: &str = "\
+Examples:
+  pilothouse serve                                    sessions in this directory
+  pilothouse serve --root ~/src --root ~/notes        and in these
+  pilothouse serve --demo                             a look around, without an account
+  pilothouse serve --address 0.0.0.0 --tls-cert me.pem --tls-key me.key.pem
+  pilothouse serve --public-url https://me.example/ship    behind a proxy that speaks TLS
+  pilothouse serve pair                               let one more device in
+  pilothouse serve devices revoke 'my old phone'
+
+The configuration file is TOML:
+  port = 7410
+  roots = [\"/home/me/src\"]
+  limits = { connections = 100, message_bytes = 8388608, days = 30 }
+
+Limits: message_bytes, burst, messages_per_second, connections, patience_seconds, ping_seconds,
+events_per_session, days.";
 
 const RUN_EXAMPLES: &str = "\
 Examples:

@@ -1,5 +1,6 @@
 //! The program `pilothouse`.
 
+mod agent_main;
 mod args;
 mod catalog;
 mod chat_cmd;
@@ -7,6 +8,7 @@ mod doctor_cmd;
 mod printer;
 mod rules;
 mod run_cmd;
+mod serve;
 mod sessions_cmd;
 mod talk;
 mod tape;
@@ -19,6 +21,9 @@ use crate::args::{Cli, Command};
 use crate::printer::Printer;
 
 fn main() -> ExitCode {
+    if std::env::args_os().nth(1).is_some_and(|first| first == serve::AGENT_ARGUMENT) {
+        return agent_main::main(std::env::args().skip(2));
+    }
     let mut printer = Printer::new();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
@@ -33,6 +38,7 @@ fn main() -> ExitCode {
         Command::Rules(command) => Ok(rules::run(&command, &mut printer)),
         Command::Commands(command) => catalog::run_commands(&command, &mut printer),
         Command::Skills(command) => catalog::run_skills(&command, &mut printer),
+        Command::Serve(args) => serve::run(*args, &mut printer),
         Command::Doctor(args) => doctor_cmd::run(&args, &mut printer),
     };
     match outcome {

@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
+pub use crate::version::{is_too_old, oldest};
+
 /// Why no usable CLI was found, and what to do about it.
 #[derive(Debug, Clone, Error, PartialEq, Eq)]
 #[non_exhaustive]

@@ -3,6 +3,7 @@
 //! - [`Api`]: a scripted Messages API on loopback, so that a real CLI has someone to talk to.
 //! - [`Sandbox`]: a throw-away home, project and configuration folder, and an environment that knows no other.
 //! - [`binary`]: the path of `faulty`, a CLI that misbehaves on purpose.
+//! - [`Socket`]: a WebSocket client for servers of ours.
 //! - [`processes_marked`]: what a test left running, found by a marker in the environment of processes.
 //!
 //! ```
@@ -26,6 +27,7 @@ mod leaks;
 mod message;
 mod sandbox;
 mod script;
+mod socket;
 mod turn;
 
 pub use api::Api;
@@ -34,4 +36,5 @@ pub use call::{Call, CallKind};
 pub use leaks::{MarkedProcess, processes_marked};
 pub use sandbox::{MARKER_VARIABLE, Sandbox};
 pub use script::ScriptError;
+pub use socket::{Got, Socket};
 pub use turn::{Block, Turn};

@@ -28,9 +28,9 @@ pub use event::{
 pub(crate) use event::{is_original, tag_of};
 pub use ids::{ApprovalId, ClientMessageId, InputId, RequestId, Seq, SessionId};
 pub use reply::{
-    Ack, ApprovalReply, ApprovalStatus, ErrorReply, History, Pong, Presence, RecentSession, RecentSessions,
-    Reply, SessionCreated, SessionList, SessionView, Status, StreamDelta, StreamSnapshot, Subscribed,
-    ThinkingDelta, Welcome,
+    Ack, AgentInfo, AgentKind, ApprovalReply, ApprovalStatus, ErrorReply, History, Pong, Presence,
+    RecentSession, RecentSessions, Reply, SessionCreated, SessionList, SessionView, Status, StreamDelta,
+    StreamSnapshot, Subscribed, ThinkingDelta, Welcome,
 };
 pub use schema::schema;
 pub use values::{

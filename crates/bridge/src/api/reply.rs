@@ -273,9 +273,36 @@ pub struct Welcome {
     pub device: String,
     /// What the device may do.
     pub scopes: Vec<String>,
-    /// The directories beneath which sessions may work, so that a page can offer one to begin in.
+    /// Which agent runs in sessions that are started now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<AgentInfo>,
+    /// The directories beneath which sessions may work.
     #[serde(default)]
     pub roots: Vec<String>,
+}
+
+/// Which agent runs, and why this one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AgentInfo {
+    /// What it is.
+    pub kind: AgentKind,
+    /// Its version.
+    pub version: String,
+    /// Why it was chosen, for people.
+    pub note: String,
+}
+
+/// What an agent is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum AgentKind {
+    /// Claude Code.
+    Claude,
+    /// The bridge's own agent, with a real model.
+    Embedded,
+    /// The bridge's own agent, with a script for a model.
+    Demo,
 }
 
 /// Events follow.

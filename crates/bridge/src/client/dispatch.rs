@@ -113,7 +113,8 @@ impl Client {
                     version: env!("CARGO_PKG_VERSION").to_owned(),
                     device: self.device.name.clone(),
                     scopes: self.device.scopes.names(),
-                    roots: self.roots.paths().map(|path| path.display().to_string()).collect(),
+                    agent: self.agent.as_deref().cloned(),
+                    roots: self.roots.paths().map(|root| root.to_string_lossy().into_owned()).collect(),
                 };
                 Ok(self.reply(welcome, request_id, sink).await?)
             }

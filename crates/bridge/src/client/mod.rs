@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use crate::api::{Reply, RequestId, Seq, SessionId};
+use crate::api::{AgentInfo, Reply, RequestId, Seq, SessionId};
 use crate::auth::{Device, Roots};
 use crate::session::{Hub, Outbox};
 use crate::ws;
@@ -35,6 +35,7 @@ pub struct Client {
     hub: Hub,
     device: Device,
     roots: Roots,
+    agent: Option<Arc<AgentInfo>>,
     outbox: Arc<Outbox>,
     /// Whether it has said `hello`.
     extended: bool,
@@ -51,11 +52,19 @@ impl Client {
             hub,
             device,
             roots,
+            agent: None,
             outbox: Arc::default(),
             extended: false,
             addressed: None,
             sent: HashMap::new(),
         }
+    }
+
+    /// Lets the client know which agent runs.
+    #[must_use]
+    pub fn told_of(mut self, agent: Option<Arc<AgentInfo>>) -> Self {
+        self.agent = agent;
+        self
     }
 
     /// Where events for this client wait.

@@ -16,8 +16,8 @@ use serde_json::json;
 
 use super::respond::{Body, json as json_response, text};
 use super::serve::Shared;
-use super::socket;
-use crate::auth::{ClaimError, Device, Scope, Scopes, Secret};
+use super::{socket, static_files};
+use crate::auth::{ClaimError, Device, Origins, Scope, Scopes, Secret};
 use crate::ws;
 
 /// The longest body of a request.
@@ -33,14 +33,22 @@ const BEARER: &str = "bearer.";
 const COOKIE_SECONDS: u32 = 180 * 24 * 60 * 60;
 
 /// Answers one request.
-pub(super) async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> Response<Body> {
-    if !shared.origins.allow(request.headers()) {
+pub(super) async fn answer(
+    shared: Arc<Shared>,
+    origins: &Origins,
+    request: Request<Incoming>,
+) -> Response<Body> {
+    if !origins.allow(request.headers()) {
         shared.metrics.refused.fetch_add(1, Ordering::Relaxed);
         return text(StatusCode::FORBIDDEN, "this Host or Origin is not the bridge's\n");
     }
     let path = request.uri().path();
+    let base = origins.base();
+    if path == base {
+        return static_files::to_the_folder(base);
+    }
     // A proxy may leave the sub-path in or take it away.
-    let path = path.strip_prefix(shared.origins.base()).filter(|rest| rest.starts_with('/')).unwrap_or(path);
+    let path = path.strip_prefix(base).filter(|rest| rest.starts_with('/')).unwrap_or(path);
     match (request.method(), path) {
         (&Method::GET, "/healthz") => text(StatusCode::OK, "ok\n"),
         (&Method::GET, "/metrics") => match authorized(&shared, request.headers(), Scope::Observe) {
@@ -48,7 +56,7 @@ pub(super) async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> R
             Err(refused) => *refused,
         },
         (&Method::GET, "/ws") => upgrade(shared, request),
-        (&Method::POST, "/pair") => pair(&shared, request).await,
+        (&Method::POST, "/pair") => pair(&shared, origins, request).await,
         (&Method::POST, "/pair/offer") => match authorized(&shared, request.headers(), Scope::Configure) {
             Ok(device) => offer(&shared, &device),
             Err(refused) => *refused,
@@ -66,7 +74,8 @@ pub(super) async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> R
         (_, "/healthz" | "/metrics" | "/ws" | "/pair" | "/pair/offer" | "/devices" | "/devices/revoke") => {
             text(StatusCode::METHOD_NOT_ALLOWED, "not in this way\n")
         }
-        _ => text(StatusCode::NOT_FOUND, "there is nothing here\n"),
+        (&Method::GET | &Method::HEAD, path) => shared.files.answer(path, request.headers()),
+        _ => text(StatusCode::METHOD_NOT_ALLOWED, "not in this way\n"),
     }
 }
 
@@ -159,8 +168,8 @@ struct Revoke {
     device: String,
 }
 
-async fn pair(shared: &Shared, request: Request<Incoming>) -> Response<Body> {
-    let from_a_page = shared.origins.is_from_a_page(request.headers());
+async fn pair(shared: &Shared, origins: &Origins, request: Request<Incoming>) -> Response<Body> {
+    let from_a_page = origins.is_from_a_page(request.headers());
     let claim: Claim = match body(shared, request).await {
         Ok(claim) => claim,
         Err(refused) => return *refused,
@@ -186,7 +195,7 @@ async fn pair(shared: &Shared, request: Request<Incoming>) -> Response<Body> {
         "{}={}; Path={}/; Max-Age={COOKIE_SECONDS}; HttpOnly; SameSite=Strict{secure}",
         shared.cookie,
         secret.reveal(),
-        shared.origins.base(),
+        origins.base(),
     );
     if let Ok(cookie) = HeaderValue::from_str(&cookie) {
         response.headers_mut().insert(SET_COOKIE, cookie);

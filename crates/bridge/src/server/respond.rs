@@ -17,16 +17,17 @@ pub(super) type Body = Full<Bytes>;
 
 /// A response of plain text.
 pub(super) fn text(status: StatusCode, text: impl Into<String>) -> Response<Body> {
-    response(status, "text/plain; charset=utf-8", text.into())
+    bytes(status, "text/plain; charset=utf-8", text.into())
 }
 
 /// A response of JSON.
 pub(super) fn json(status: StatusCode, value: &serde_json::Value) -> Response<Body> {
-    response(status, "application/json", value.to_string())
+    bytes(status, "application/json", value.to_string())
 }
 
-fn response(status: StatusCode, kind: &'static str, body: String) -> Response<Body> {
-    let mut response = Response::new(Full::new(Bytes::from(body)));
+/// A response of any kind, with what keeps a browser from doing more with it than it should.
+pub(super) fn bytes(status: StatusCode, kind: &'static str, body: impl Into<Bytes>) -> Response<Body> {
+    let mut response = Response::new(Full::new(body.into()));
     *response.status_mut() = status;
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(kind));
@@ -34,6 +35,8 @@ fn response(status: StatusCode, kind: &'static str, body: String) -> Response<Bo
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
     headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    headers.insert("cross-origin-resource-policy", HeaderValue::from_static("same-origin"));
+    headers.insert("cross-origin-opener-policy", HeaderValue::from_static("same-origin"));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response
 }

@@ -1,6 +1,6 @@
 //! The bridge as a whole.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
@@ -13,12 +13,14 @@ use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use super::control::Control;
 use super::metrics::{Gauge, Metrics};
 use super::setup::{Limits, ServeError, Setup};
+use super::static_files::StaticFiles;
 use super::stream::Stream;
 use super::{http, tls};
-use crate::api::SessionId;
-use crate::auth::{Bucket, Code, Devices, Origins, Pairing, Roots, Scopes};
+use crate::api::{AgentInfo, SessionId};
+use crate::auth::{Bucket, Code, Devices, Origins, Pairing, Roots};
 use crate::log::Log;
 use crate::session::Hub;
 use crate::state_dir::StateDir;
@@ -35,6 +37,7 @@ pub struct Bridge {
     listener: TcpListener,
     address: SocketAddr,
     tls: Option<TlsAcceptor>,
+    reachable: bool,
     state_dir: StateDir,
 }
 
@@ -44,13 +47,18 @@ pub(super) struct Shared {
     pub(super) devices: Devices,
     pub(super) pairing: Pairing,
     pub(super) roots: Roots,
-    pub(super) origins: Origins,
+    pub(super) agent: Option<Arc<AgentInfo>>,
+    origins: Origins,
+    /// Whether the bridge listens at every address of the machine.
+    everywhere: bool,
     pub(super) limits: Limits,
     pub(super) metrics: Metrics,
+    pub(super) files: StaticFiles,
     /// The name of the cookie, which has the bridge's id in it.
     pub(super) cookie: String,
     pub(super) secure_cookies: bool,
     pub(super) wrong_credentials: Mutex<Bucket>,
+    encrypted: bool,
     /// Where the bridge is found, without a slash at the end.
     url: String,
     /// One for each WebSocket that may be open.
@@ -60,6 +68,16 @@ pub(super) struct Shared {
 }
 
 impl Shared {
+    /// The names and origins of a bridge that was reached at this address of the machine.
+    fn origins_at(&self, reached: std::io::Result<SocketAddr>) -> Origins {
+        let mut origins = self.origins.clone();
+        // An address in `Host` is no name that another site could let lead here.
+        if let (true, Ok(reached)) = (self.everywhere, reached) {
+            origins.answer_to(&host(reached), reached.port(), self.encrypted);
+        }
+        origins
+    }
+
     /// What a new device opens. The code is in the fragment, which browsers keep to themselves: looking at the address
     /// does not use it up.
     pub(super) fn pairing_url(&self, code: &Code) -> String {
@@ -91,15 +109,18 @@ impl Bridge {
 
         let encrypted = acceptor.is_some();
         let mut origins = Origins::loopback(address.port(), encrypted);
-        if !address.ip().is_loopback() {
-            origins.answer_to(&host(address), address.port(), encrypted);
+        let everywhere = address.ip().is_unspecified();
+        let shown = if everywhere { outside_address(address) } else { address };
+        if !shown.ip().is_loopback() {
+            origins.answer_to(&host(shown), shown.port(), encrypted);
         }
         let scheme = if encrypted { "https" } else { "http" };
-        let mut url = format!("{scheme}://{}:{}", host(address), address.port());
+        let mut url = format!("{scheme}://{}:{}", host(shown), shown.port());
         if let Some(public) = &setup.public_url {
             origins.public(public)?;
             url = public.trim_end_matches('/').to_owned();
         }
+        let reachable = setup.public_url.is_some() || !address.ip().is_loopback();
         let hub =
             Hub::open(Log::new(Arc::new(state_dir.log()?))?, transcripts, retention, make_options).await?;
         let shared = Shared {
@@ -107,9 +128,13 @@ impl Bridge {
             devices,
             pairing: Pairing::default(),
             roots,
+            agent: setup.agent.map(Arc::new),
             origins,
+            everywhere,
+            encrypted,
             limits,
             metrics: Metrics::default(),
+            files: StaticFiles::default(),
             cookie: format!("pilothouse_{}", state_dir.id()),
             secure_cookies: url.starts_with("https:"),
             wrong_credentials: Mutex::new(Bucket::new(WRONG_CREDENTIALS, 1.0)),
@@ -118,7 +143,7 @@ impl Bridge {
             closing: CancellationToken::new(),
             tasks: TaskTracker::new(),
         };
-        Ok(Self { shared: Arc::new(shared), listener, address, tls: acceptor, state_dir })
+        Ok(Self { shared: Arc::new(shared), listener, address, tls: acceptor, reachable, state_dir })
     }
 
     /// Where it listens.
@@ -129,6 +154,11 @@ impl Bridge {
     /// Where it is found.
     pub fn url(&self) -> &str {
         &self.shared.url
+    }
+
+    /// Whether other machines can reach it: by its own address, or by a proxy's.
+    pub fn is_reachable(&self) -> bool {
+        self.reachable
     }
 
     /// Where its WebSocket is found.
@@ -146,8 +176,12 @@ impl Bridge {
     /// # Errors
     /// When the system has no randomness to give.
     pub fn pairing_url(&self) -> Result<String, ServeError> {
-        let code = self.shared.pairing.offer(Scopes::usual()).map_err(ServeError::Randomness)?;
-        Ok(self.shared.pairing_url(&code))
+        self.control().pairing_url()
+    }
+
+    /// A handle that stays good while the bridge runs.
+    pub fn control(&self) -> Control {
+        Control { shared: Arc::clone(&self.shared) }
     }
 
     /// Its sessions.
@@ -200,6 +234,7 @@ async fn connection(shared: &Arc<Shared>, stream: TcpStream, tls: Option<TlsAcce
     let _counted = Gauge::one_more(&shared.metrics.connections);
     // Small frames are sent at once; a failure to say so only makes them late.
     drop(stream.set_nodelay(true));
+    let origins = shared.origins_at(stream.local_addr());
     let stream = match tls {
         None => Stream::Plain(stream),
         Some(tls) => match tokio::time::timeout(shared.limits.patience, tls.accept(stream)).await {
@@ -207,10 +242,10 @@ async fn connection(shared: &Arc<Shared>, stream: TcpStream, tls: Option<TlsAcce
             _ => return,
         },
     };
-    let answering = Arc::clone(shared);
+    let (answering, origins) = (Arc::clone(shared), Arc::new(origins));
     let service = service_fn(move |request| {
-        let shared = Arc::clone(&answering);
-        async move { Ok::<_, std::convert::Infallible>(http::answer(shared, request).await) }
+        let (shared, origins) = (Arc::clone(&answering), Arc::clone(&origins));
+        async move { Ok::<_, std::convert::Infallible>(http::answer(shared, &origins, request).await) }
     });
     let serving = http1::Builder::new()
         .timer(TokioTimer::new())
@@ -226,10 +261,24 @@ async fn connection(shared: &Arc<Shared>, stream: TcpStream, tls: Option<TlsAcce
 }
 
 fn host(address: SocketAddr) -> String {
-    match address {
-        SocketAddr::V4(address) => address.ip().to_string(),
-        SocketAddr::V6(address) => format!("[{}]", address.ip()),
+    match address.ip().to_canonical() {
+        IpAddr::V4(ip) => ip.to_string(),
+        IpAddr::V6(ip) => format!("[{ip}]"),
     }
+}
+
+/// Where other machines reach one that listens everywhere: the address that it would speak to them from. Asking the
+/// system for the way sends nothing.
+fn outside_address(address: SocketAddr) -> SocketAddr {
+    let (from, to, here) = match address {
+        SocketAddr::V4(_) => ("0.0.0.0:0", "192.0.2.1:9", IpAddr::from(Ipv4Addr::LOCALHOST)),
+        SocketAddr::V6(_) => ("[::]:0", "[2001:db8::1]:9", IpAddr::from(Ipv6Addr::LOCALHOST)),
+    };
+    let way = std::net::UdpSocket::bind(from).and_then(|socket| {
+        socket.connect(to)?;
+        socket.local_addr()
+    });
+    SocketAddr::new(way.map_or(here, |way| way.ip()), address.port())
 }
 
 impl std::fmt::Debug for Bridge {

@@ -9,6 +9,7 @@ use pilothouse::Options;
 use pilothouse::sessions::Store;
 use thiserror::Error;
 
+use crate::api::AgentInfo;
 use crate::auth::{DeviceError, OriginsError, RootsError};
 use crate::log::StorageError;
 use crate::session::Retention;
@@ -34,6 +35,8 @@ pub struct Setup {
     pub retention: Retention,
     /// Where Claude Code keeps its transcripts.
     pub transcripts: Store,
+    /// Which agent that is, for people.
+    pub agent: Option<AgentInfo>,
     /// How a CLI is started: which one, in which environment.
     pub make_options: Box<dyn Fn() -> Options + Send + Sync>,
 }
@@ -56,6 +59,7 @@ impl Setup {
             limits: Limits::default(),
             retention: Retention::default(),
             transcripts,
+            agent: None,
             make_options: Box::new(make_options),
         }
     }

@@ -46,7 +46,8 @@ pub(super) async fn run(shared: &Shared, upgraded: Upgraded, device: Device) {
     let Ok(parts) = upgraded.downcast::<TokioIo<Stream>>() else { return };
     let _counted = Gauge::one_more(&shared.metrics.sockets);
     let revoked = shared.devices.revoked(&device.id);
-    let mut client = Client::new(shared.hub.clone(), device, shared.roots.clone());
+    let mut client =
+        Client::new(shared.hub.clone(), device, shared.roots.clone()).told_of(shared.agent.clone());
     let mut socket = Socket::new(shared, parts.io.into_inner());
     socket.reader.push(&parts.read_buf);
     let code = tokio::select! {

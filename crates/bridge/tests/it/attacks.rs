@@ -117,10 +117,10 @@ async fn frames_that_are_too_long_or_too_many_end_the_connection() {
     .await;
     let mut socket = bridge.own_socket().await;
     // Only the header is sent: the bridge does not wait for the rest.
-    socket.raw(&[&[0x81, 0xff][..], &(1_u64 << 40).to_be_bytes(), &[0; 4]].concat()).await;
+    socket.raw(&[&[0x81, 0xff][..], &(1_u64 << 40).to_be_bytes(), &[0; 4]].concat()).await.unwrap();
     assert_eq!(socket.close_code().await, Some(1009));
     let mut socket = bridge.own_socket().await;
-    socket.raw(&[0x81, 0x02, b'h', b'i']).await;
+    socket.raw(&[0x81, 0x02, b'h', b'i']).await.unwrap();
     assert_eq!(socket.close_code().await, Some(1002), "not masked");
     let mut socket = bridge.own_socket().await;
     socket.frame(0x82, b"binary").await.unwrap();

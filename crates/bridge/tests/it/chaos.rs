@@ -118,7 +118,7 @@ impl Follower {
             "GET /ws HTTP/1.1\r\nHost: localhost:{port}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
              Authorization: Bearer {token}\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
         );
-        self.socket = Some(Socket::try_open(stream, &request).await?);
+        self.socket = Some(Socket::open(stream, &request).await.ok()?);
         self.cut = self.world.cut.load(Ordering::SeqCst);
         self.say(json!({"type": "hello", "protocol": 1})).await?;
         if let Some(session) = self.world.session() {

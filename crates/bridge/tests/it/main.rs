@@ -12,6 +12,7 @@ mod memory;
 mod original_client;
 #[path = "../peer/mod.rs"]
 mod peer;
+mod places;
 mod queue;
 mod resuming;
 mod sockets;

@@ -6,6 +6,7 @@ mod catalog;
 mod doctor;
 mod rules;
 mod screens;
+mod serve;
 mod sessions;
 mod tape;
 mod terminal;

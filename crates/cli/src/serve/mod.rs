@@ -1,0 +1,137 @@
+//! `pilothouse serve`: sessions in a browser.
+
+mod announce;
+mod choice;
+mod config;
+mod control;
+mod devices;
+mod flags;
+mod login;
+mod logs;
+mod scratch;
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::Context as _;
+use pilothouse::sessions::Store;
+use pilothouse_bridge::server::{Bridge, ServeError, Setup};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio_util::sync::CancellationToken;
+
+use crate::printer::Printer;
+use crate::run_cmd::INTERRUPTED;
+
+use self::announce::Announcement;
+pub(crate) use self::choice::AGENT_ARGUMENT;
+use self::choice::Choice;
+use self::config::Config;
+pub(crate) use self::flags::ServeArgs;
+use self::flags::ServeCommand;
+
+pub(crate) fn run(args: ServeArgs, printer: &mut Printer) -> anyhow::Result<ExitCode> {
+    let config = Config::of(args.flags)?;
+    match args.command {
+        None => serve(config, printer),
+        Some(ServeCommand::Pair) => devices::pair(&config.state_dir, printer),
+        Some(ServeCommand::Devices(command)) => devices::run(&config.state_dir, &command, printer),
+    }
+}
+
+fn serve(config: Config, printer: &mut Printer) -> anyhow::Result<ExitCode> {
+    logs::start(config.log, config.log_level.as_deref())?;
+    let choice = Choice::make(&config)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let outcome = runtime.block_on(until_a_signal(config, choice, printer));
+    // A CLI that does not let go must not hold up the end.
+    runtime.shutdown_background();
+    outcome
+}
+
+async fn until_a_signal(config: Config, choice: Choice, printer: &mut Printer) -> anyhow::Result<ExitCode> {
+    // Before anybody can know that it runs: whoever knows may send a signal.
+    let mut signals = Signals::listen().context("cannot listen for signals")?;
+    let (state_dir, json) = (config.state_dir.clone(), config.json);
+    let bridge = Bridge::open(setup(config, &choice)?).await.map_err(explained)?;
+    let control = bridge.control();
+    let _pairing_and_devices = control::listen(&state_dir, control.clone())?;
+    let announcement = Announcement::of(&bridge, &choice)?;
+    tracing::info!(address = %bridge.address(), agent = choice.info.note, "listening");
+    announcement.print(json, printer)?;
+    let stop = CancellationToken::new();
+    let running = tokio::spawn(bridge.run(stop.clone()));
+    signals.next().await;
+    if !json {
+        printer.note("stopping; once more to stop at once")?;
+    }
+    stop.cancel();
+    tokio::select! {
+        ended = running => {
+            announce::farewell(&ended.context("the bridge broke down")?, control.hub(), printer)?;
+            Ok(ExitCode::SUCCESS)
+        }
+        () = signals.next() => Ok(ExitCode::from(INTERRUPTED)),
+    }
+}
+
+fn setup(config: Config, choice: &Choice) -> anyhow::Result<Setup> {
+    let transcripts = match &choice.config_home {
+        Some(home) => Store::at(home),
+        None => Store::of_user()?,
+    };
+    let roots = match (config.roots.is_empty(), &choice.scratch) {
+        (false, _) => config.roots,
+        (true, Some(scratch)) => vec![scratch.clone()],
+        (true, None) => vec![std::env::current_dir().context("cannot tell the current directory")?],
+    };
+    let mut setup = Setup::new(config.state_dir, roots, transcripts, choice.options());
+    setup.address = config.address;
+    setup.tls = config.tls;
+    setup.insecure_lan = config.insecure_lan;
+    setup.public_url = config.public_url;
+    setup.limits = config.limits;
+    setup.retention = config.retention;
+    setup.agent = Some(choice.info.clone());
+    Ok(setup)
+}
+
+/// The error in the words of this program, which has flags where the library has fields.
+fn explained(error: ServeError) -> anyhow::Error {
+    match &error {
+        ServeError::NeedsTls(address) => anyhow::anyhow!(
+            "{address} is reachable from other machines: give --tls-cert and --tls-key, or --insecure-lan if \
+             everybody in that network may listen in"
+        ),
+        ServeError::Bind { address, error } if error.kind() == std::io::ErrorKind::AddrInUse => {
+            anyhow::anyhow!("{address} is in use: choose another port with --port, where 0 picks one")
+        }
+        _ => error.into(),
+    }
+}
+
+/// What asks the program to end.
+struct Signals {
+    all: [Signal; 3],
+}
+
+impl Signals {
+    fn listen() -> std::io::Result<Self> {
+        let [one, two, three] =
+            [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()].map(signal);
+        Ok(Self { all: [one?, two?, three?] })
+    }
+
+    async fn next(&mut self) {
+        let [interrupt, terminate, hangup] = &mut self.all;
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+            _ = hangup.recv() => {}
+        }
+    }
+}
+
+/// A path as it is from anywhere.
+fn absolute(path: &Path) -> anyhow::Result<std::path::PathBuf> {
+    std::path::absolute(path).with_context(|| format!("{} is no path", path.display()))
+}
