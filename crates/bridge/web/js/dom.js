@@ -1,0 +1,111 @@
+// Building the page. Text goes in as text; HTML comes only from the bridge, and only through `serverHtml`.
+
+/** @typedef {Node | string | number | null | undefined | false} Child */
+/** @typedef {Record<string, string | number | boolean | null | undefined | ((event: any) => void)>} Props */
+
+/**
+ * An element. Functions become listeners, `true` an empty attribute; `false`, `null` and `undefined` nothing.
+ *
+ * @template {keyof HTMLElementTagNameMap} K
+ * @param {K} tag
+ * @param {Props} [props]
+ * @param {...(Child | Child[])} children
+ * @returns {HTMLElementTagNameMap[K]}
+ */
+export function h(tag, props = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(props)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (typeof value === 'function') element.addEventListener(name.replace(/^on/, ''), value);
+    else if (name === 'value') /** @type {any} */ (element).value = value;
+    else element.setAttribute(name, value === true ? '' : String(value));
+  }
+  fill(element, ...children);
+  return element;
+}
+
+/**
+ * Puts children at the end of an element.
+ *
+ * @param {Element} element
+ * @param {...(Child | Child[])} children
+ */
+export function fill(element, ...children) {
+  for (const child of children.flat()) {
+    if (child === null || child === undefined || child === false) continue;
+    element.append(child instanceof Node ? child : String(child));
+  }
+}
+
+/**
+ * Replaces all children of an element.
+ *
+ * @param {Element} element
+ * @param {...(Child | Child[])} children
+ */
+export function refill(element, ...children) {
+  element.replaceChildren();
+  fill(element, ...children);
+}
+
+/** What server HTML may consist of. The bridge has sanitised it already; this is the second lock on the same door. */
+const ELEMENTS = new Set(
+  ('a abbr b blockquote br code dd del details div dl dt em h1 h2 h3 h4 h5 h6 hr i input ins kbd li mark ol p pre q s ' +
+    'samp section small span strong sub summary sup table tbody td tfoot th thead tr u ul var').split(' '),
+);
+const ATTRIBUTES = new Set(['class', 'href', 'title', 'start', 'align', 'colspan', 'rowspan', 'type', 'checked', 'disabled', 'id', 'lang', 'open']);
+
+/**
+ * The one place where HTML becomes elements: what the bridge put into a `rendered` or `html` member.
+ *
+ * @template {Element} E
+ * @param {E} element
+ * @param {string} html
+ * @returns {E}
+ */
+export function serverHtml(element, html) {
+  const parsed = new DOMParser().parseFromString(html, 'text/html');
+  clean(parsed.body);
+  element.replaceChildren(...[...parsed.body.childNodes].map((node) => document.importNode(node, true)));
+  return element;
+}
+
+/** @param {Element} parent */
+function clean(parent) {
+  for (const element of [...parent.querySelectorAll('*')]) {
+    const name = element.localName;
+    const harmless = element.namespaceURI === 'http://www.w3.org/1999/xhtml' && ELEMENTS.has(name);
+    if (!harmless || (name === 'input' && element.getAttribute('type') !== 'checkbox')) {
+      element.remove();
+      continue;
+    }
+    for (const attribute of [...element.attributes]) {
+      if (!ATTRIBUTES.has(attribute.name)) element.removeAttribute(attribute.name);
+    }
+    // Ids of the page's own elements must stay the page's.
+    if (element.id !== '') element.id = `doc-${element.id}`;
+    if (name === 'input') element.setAttribute('disabled', '');
+    if (name === 'a') tameLink(element);
+  }
+}
+
+/** @param {Element} link */
+function tameLink(link) {
+  const href = link.getAttribute('href') ?? '';
+  if (!/^(https?:|mailto:)/i.test(href)) {
+    link.removeAttribute('href');
+    return;
+  }
+  link.setAttribute('target', '_blank');
+  link.setAttribute('rel', 'noopener noreferrer');
+}
+
+/**
+ * Says something to those who do not see the page.
+ *
+ * @param {string} text
+ */
+export function announce(text) {
+  const place = document.getElementById('announcer');
+  if (place !== null) place.textContent = text;
+}

@@ -1,0 +1,209 @@
+// One session, as far as the page has it: a stretch of its log without holes, and what is only true for the moment.
+
+/** @import { Approval, Lifecycle, LogEvent, Message, Status } from '../types.js' */
+/** @import { Bridge } from '../wire/bridge.js' */
+
+import { Refused } from '../wire/connection.js';
+import { Signal } from '../wire/signal.js';
+import { Transcript, fold } from './transcript.js';
+
+/** How many events the page asks for at a time. */
+const PAGE = 200;
+
+/** One session. */
+export class Session {
+  /** @type {LogEvent[]} */
+  events = [];
+  transcript = new Transcript();
+  /** Words that are still being written. */
+  stream = { text: '', thinking: '' };
+  /** @type {Status} */
+  status = 'idle';
+  /** @type {Lifecycle} */
+  state = 'running';
+  /** @type {string[]} */
+  devices = [];
+  /** Why the session cannot be shown. @type {string | undefined} */
+  problem;
+  hasOlder = false;
+  /** Whether its newest page has come. */
+  loaded = false;
+  /** Something is different. `stream` when only the words being written are. @type {Signal<'all' | 'stream'>} */
+  changed = new Signal();
+
+  #loadingOlder = false;
+  /** Whether the bridge is asked for what was missed, so that nothing newer may be taken yet. */
+  #joining = true;
+  /** @type {(() => void)[]} */
+  #leave = [];
+
+  /**
+   * @param {Bridge} bridge
+   * @param {string} id
+   */
+  constructor(bridge, id) {
+    this.bridge = bridge;
+    this.id = id;
+    this.#leave.push(
+      bridge.link.message.on((message) => this.#heard(message)),
+      bridge.link.changed.on((state) => {
+        if (state === 'open') void this.#join();
+        else this.#joining = true;
+      }),
+    );
+  }
+
+  /** The newest position. */
+  get seq() {
+    return this.events.at(-1)?.seq ?? 0;
+  }
+
+  /** The open approvals, oldest first. @returns {Approval[]} */
+  get approvals() {
+    return [...this.transcript.approvals.values()];
+  }
+
+  /** Asks for the newest page, and follows from there. */
+  open() {
+    return this.bridge.link.state === 'open' ? this.#join() : Promise.resolve();
+  }
+
+  /** Follows no longer. */
+  close() {
+    for (const leave of this.#leave) leave();
+  }
+
+  /** Asks for the page before the oldest that is here. Tells whether there was one. */
+  async loadOlder() {
+    const first = this.events[0];
+    if (!this.hasOlder || this.#loadingOlder || first === undefined) return false;
+    this.#loadingOlder = true;
+    try {
+      const page = await this.bridge.history(this.id, PAGE, first.seq);
+      if (this.events[0] !== first) return false;
+      this.events = [...page['messages'], ...this.events];
+      this.hasOlder = page['hasMore'];
+      this.#refold();
+      return true;
+    } catch {
+      // The connection broke; the reader scrolls again.
+      return false;
+    } finally {
+      this.#loadingOlder = false;
+    }
+  }
+
+  /** Asks for everything there is, for a replay. @param {(have: number) => void} [progress] */
+  async loadAll(progress) {
+    while (this.hasOlder && (await this.loadOlder())) progress?.(this.events.length);
+  }
+
+  async #join() {
+    this.#joining = true;
+    try {
+      if (!this.loaded) {
+        const page = await this.bridge.history(this.id, PAGE);
+        this.events = page['messages'];
+        this.hasOlder = page['hasMore'];
+        this.loaded = true;
+        this.#refold();
+      }
+      await this.bridge.subscribe(this.id, this.seq);
+      this.problem = undefined;
+    } catch (error) {
+      // A broken connection is opened again, and everything is asked again.
+      if (error instanceof Refused) this.problem = error.message;
+    }
+    this.changed.tell('all');
+  }
+
+  /** The bridge goes on from where this page is, or from the beginning. @param {Message} reply */
+  #subscribed(reply) {
+    if (reply['continuity'] === 'gap') {
+      // The log does not reach back to what is here: what follows is all there is.
+      this.events = [];
+      this.hasOlder = false;
+      this.#refold();
+    } else if (reply['since'] !== this.seq) {
+      // The list follows the session, too; this was its answer.
+      return;
+    }
+    this.#joining = false;
+    // What was being written may be done by now; if not, a snapshot follows.
+    this.stream = { text: '', thinking: '' };
+    this.status = reply['status'];
+    this.state = reply['state'];
+    // An approval may be older than the page that is here.
+    for (const approval of reply['approvals'] ?? []) {
+      if (!this.transcript.approvals.has(approval.id)) this.transcript.approvals.set(approval.id, approval);
+    }
+  }
+
+  /** @param {Message} message */
+  #heard(message) {
+    if (message.sessionId !== this.id || message.type === 'history') return;
+    switch (message.type) {
+      case 'subscribed':
+        return this.#subscribed(message);
+      case 'status':
+        this.status = message['status'];
+        return this.changed.tell('all');
+      case 'presence':
+        this.devices = message['devices'];
+        return this.changed.tell('all');
+      case 'stream_snapshot':
+        this.stream = { text: message['text'], thinking: message['thinking'] };
+        return this.changed.tell('stream');
+      case 'stream_delta':
+        return this.#delta('text', message);
+      case 'thinking_delta':
+        return this.#delta('thinking', message);
+      default:
+        if (typeof message['seq'] === 'number' && typeof message['at'] === 'number') {
+          this.#event(/** @type {LogEvent} */ (message));
+        }
+    }
+  }
+
+  /**
+   * @param {'text' | 'thinking'} kind
+   * @param {Message} message
+   */
+  #delta(kind, message) {
+    const have = this.stream[kind];
+    // Words that were missed come again as a snapshot.
+    if (message['offset'] > have.length) return;
+    this.stream[kind] = have.slice(0, message['offset']) + message['text'];
+    this.changed.tell('stream');
+  }
+
+  /** @param {LogEvent} event */
+  #event(event) {
+    // Everything comes in order; what is here already is not taken twice, and nothing is taken over a hole.
+    if (this.#joining || event.seq <= this.seq) return;
+    if (this.seq !== 0 && event.seq !== this.seq + 1) {
+      void this.#join();
+      return;
+    }
+    this.events.push(event);
+    this.transcript.apply(event);
+    const isOver = event.type === 'result' || event.type === 'partial';
+    if (isOver || (event.type === 'assistant' && event['parentToolUseId'] === undefined)) {
+      this.stream = { text: '', thinking: '' };
+    }
+    if (event.type === 'session_state') this.state = event['state'];
+    if (event.type === 'result' && event['subtype'] === 'stopped') this.state = 'ended';
+    this.changed.tell('all');
+  }
+
+  #refold() {
+    const approvals = this.transcript.approvals;
+    this.transcript = fold(this.events);
+    // Those that are older than the oldest page are still open: the bridge said so, and an event would have ended them.
+    for (const [id, approval] of approvals) {
+      const ended = this.events.some((event) => event.type === 'permission_resolved' && event['id'] === id);
+      if (!ended && !this.transcript.approvals.has(id)) this.transcript.approvals.set(id, approval);
+    }
+    this.changed.tell('all');
+  }
+}

@@ -1,0 +1,295 @@
+// The fold: from a session's events to what the page shows of it. The same events always give the same transcript.
+
+/** @import { Approval, Image, InputState, LogEvent } from '../types.js' */
+/** @import { Call, NoteRow, Row, UserRow } from './rows.js' */
+
+import { modeName, modelName } from '../format.js';
+import { target } from '../parts/target.js';
+import { frameRow } from './frames.js';
+import { addCall } from './rows.js';
+
+/** How many tokens a model can have before it, unless its name says otherwise. */
+const WINDOW = 200_000;
+const LONG_WINDOW = 1_000_000;
+
+/** @typedef {{inputId: string, text: string, images: Image[], by: string, clientMessageId?: string}} Queued */
+
+/** What a session's events add up to. */
+export class Transcript {
+  /** @type {Row[]} */
+  rows = [];
+  /** The open approvals, oldest first. @type {Map<string, Approval>} */
+  approvals = new Map();
+  /** The messages that wait for their turn, oldest first. @type {Map<string, Queued>} */
+  queue = new Map();
+  /** The names that clients gave to messages that are in the log. @type {Set<string>} */
+  clientMessages = new Set();
+  /** @type {string | undefined} */
+  model;
+  /** @type {string | undefined} */
+  mode;
+  /** @type {string | undefined} */
+  title;
+  /** @type {string | undefined} */
+  project;
+  /** @type {string[]} */
+  commands = [];
+  cost = 0;
+  contextTokens = 0;
+  archived = false;
+  /** When the running turn began; 0 when none runs. */
+  turnSince = 0;
+
+  /** @type {Map<string, {call: Call, top: Row}>} */
+  #calls = new Map();
+  /** @type {Map<string, UserRow>} */
+  #inputs = new Map();
+  #interruptedBy = '';
+  #spokeInTurn = false;
+
+  /** How much of the model's window is used, in percent. */
+  get contextPercent() {
+    const window = this.model?.includes('[1m]') ? LONG_WINDOW : WINDOW;
+    return this.contextTokens === 0 ? undefined : Math.min(100, Math.round((100 * this.contextTokens) / window));
+  }
+
+  /** @param {LogEvent} event */
+  apply(event) {
+    switch (event.type) {
+      case 'system': return this.#system(event);
+      case 'assistant': return this.#assistant(event);
+      case 'tool_result': return this.#toolResult(event);
+      case 'result': return this.#turnEnd(event);
+      case 'permission_request': return void this.approvals.set(event['id'], /** @type {any} */ (event));
+      case 'permission_resolved': return this.#resolved(event);
+      case 'user_input': return this.#userInput(event);
+      case 'input_state': return this.#inputState(event);
+      case 'session_state': return this.#sessionState(event);
+      case 'interrupt_requested':
+        this.#interruptedBy = event['by'];
+        return this.#note(event, 'stop', `${event['by']} asked to stop`);
+      case 'mode_changed':
+        this.mode = event['mode'];
+        return this.#note(event, 'shield', `Mode: ${modeName(event['mode'])} · ${event['by']}`);
+      case 'model_changed':
+        this.model = event['model'];
+        return this.#note(event, 'agent', `Model: ${modelName(event['model'])} · ${event['by']}`);
+      case 'session_renamed':
+        this.title = event['title'];
+        return;
+      case 'session_archived':
+        this.archived = event['archived'];
+        return;
+      case 'partial':
+        if (event['thinking'] !== '') this.#push(event, { kind: 'thinking', text: event['thinking'] }, 'thought');
+        if (event['text'] !== '') this.#push(event, { kind: 'text', text: event['text'], cut: true });
+        return;
+      case 'frame': {
+        const row = frameRow(event);
+        if (row !== null) this.rows.push(row);
+        return;
+      }
+      default:
+        // A newer bridge may say more than this page knows. It is shown as it came.
+        this.#push(event, { kind: 'frame', name: event.type, frame: event });
+    }
+  }
+
+  /** @param {LogEvent} event */
+  #system(event) {
+    this.model = event['model'] ?? this.model;
+    this.mode = event['permissionMode'] ?? this.mode;
+    this.project = event['projectPath'] ?? this.project;
+    if (event['slashCommands'] !== undefined) this.commands = event['slashCommands'];
+    if (event['subtype'] === 'init' && this.turnSince === 0) this.turnSince = event.at;
+  }
+
+  /** @param {LogEvent} event */
+  #assistant(event) {
+    const { message, rendered = [], parentToolUseId } = event;
+    const parent = parentToolUseId === undefined ? undefined : this.#calls.get(parentToolUseId);
+    const rows = parent?.call.below ?? this.rows;
+    const content = Array.isArray(message?.content) ? message.content : [];
+    content.forEach((/** @type {any} */ block, /** @type {number} */ index) => {
+      const key = `e${event.seq}-${index}`;
+      const html = rendered[index] ?? undefined;
+      if (block.type === 'text' && String(block.text).trim() !== '') {
+        rows.push({ kind: 'text', key, rev: 0, at: event.at, text: block.text, html });
+        if (parent === undefined) this.#spokeInTurn = true;
+      } else if (block.type === 'thinking' && String(block.thinking).trim() !== '') {
+        rows.push({ kind: 'thinking', key, rev: 0, at: event.at, text: block.thinking, html });
+      } else if (block.type === 'tool_use' || block.type === 'server_tool_use') {
+        /** @type {Call} */
+        const call = { id: block.id, name: block.name, input: block.input ?? {}, at: event.at, below: [] };
+        const row = addCall(rows, call);
+        this.#calls.set(call.id, { call, top: parent?.top ?? row });
+      } else if (!['text', 'thinking', 'redacted_thinking'].includes(block.type)) {
+        rows.push({ kind: 'frame', key, rev: 0, at: event.at, name: String(block.type), frame: block });
+      }
+    });
+    if (parent !== undefined) {
+      parent.top.rev += 1;
+      return;
+    }
+    const usage = message?.usage;
+    if (usage !== undefined) {
+      const parts = ['input_tokens', 'cache_read_input_tokens', 'cache_creation_input_tokens', 'output_tokens'];
+      const sum = parts.reduce((total, part) => total + (Number(usage[part]) || 0), 0);
+      if (sum > 0) this.contextTokens = sum;
+    }
+  }
+
+  /** @param {LogEvent} event */
+  #toolResult(event) {
+    const id = event['toolUseId'];
+    let known = this.#calls.get(id);
+    if (known === undefined) {
+      // The call is on an older page of the log.
+      /** @type {Call} */
+      const call = { id, name: event['toolName'] ?? 'Tool', input: {}, at: event.at, below: [] };
+      known = { call, top: addCall(this.rows, call) };
+      this.#calls.set(id, known);
+    }
+    known.call.doneAt = event.at;
+    known.call.result = {
+      content: event['content'],
+      isError: event['isError'] === true,
+      images: event['images'] ?? [],
+      diff: event['diff'],
+      truncated: event['truncated'],
+    };
+    known.top.rev += 1;
+  }
+
+  /** @param {LogEvent} event */
+  #turnEnd(event) {
+    const { subtype, error, result } = event;
+    const before = this.cost;
+    this.cost = event['cost'] ?? this.cost;
+    if (subtype === 'stopped') {
+      this.#note(event, 'stop', event['by'] === undefined ? 'Stopped' : `Stopped by ${event['by']}`);
+    } else if (subtype !== 'success' && this.#interruptedBy !== '') {
+      this.#note(event, 'stop', `Interrupted by ${this.#interruptedBy}`);
+    } else if (error !== undefined || subtype !== 'success') {
+      const words = { process_ended: 'Claude Code ended unexpectedly', start_failed: 'Claude Code could not be started' };
+      const what = words[/** @type {keyof typeof words} */ (subtype)] ?? 'The turn failed';
+      this.#note(event, 'alert', error === undefined ? what : `${what}: ${error}`, 'bad');
+    } else if (!this.#spokeInTurn && typeof result === 'string' && result.trim() !== '') {
+      // A command of the CLI's own says what it has to say only here.
+      this.#push(event, { kind: 'text', text: result, html: event['rendered'] }, 'said');
+    }
+    const usage = event['usage'] ?? {};
+    const tokens = ['input_tokens', 'output_tokens', 'cache_creation_input_tokens']
+      .reduce((total, part) => total + (Number(usage[part]) || 0), 0);
+    const spent = this.cost - before;
+    if (event['duration'] !== undefined) {
+      this.#push(event, { kind: 'turn', cost: spent > 0 ? spent : undefined, duration: event['duration'], tokens: tokens || undefined });
+    }
+    this.turnSince = 0;
+    this.#interruptedBy = '';
+    this.#spokeInTurn = false;
+  }
+
+  /** @param {LogEvent} event */
+  #resolved(event) {
+    const request = this.approvals.get(event['id']);
+    this.approvals.delete(event['id']);
+    const call = this.#calls.get(event['toolUseId'])?.call;
+    const tool = request?.toolName ?? call?.name ?? 'a tool';
+    this.#push(event, {
+      kind: 'resolved',
+      decision: event['decision'],
+      tool,
+      target: target(tool, request?.input ?? call?.input ?? {}, this.project),
+      by: event['by'],
+      message: event['message'],
+      rules: event['rules'] ?? [],
+    });
+  }
+
+  /** @param {LogEvent} event */
+  #userInput(event) {
+    if (event['clientMessageId'] !== undefined) this.clientMessages.add(event['clientMessageId']);
+    const queued = { inputId: event['inputId'], text: event['text'], images: event['images'] ?? [], by: event['by'] };
+    if (event['state'] === 'queued') {
+      this.queue.set(queued.inputId, { ...queued, clientMessageId: event['clientMessageId'] });
+      return;
+    }
+    this.#said(event, queued, event['state'], event['rendered']);
+  }
+
+  /**
+   * The user's words, where the model gets them.
+   *
+   * @param {LogEvent} event
+   * @param {Queued} input
+   * @param {InputState} state
+   * @param {string} [html]
+   */
+  #said(event, input, state, html) {
+    if (this.turnSince === 0) this.turnSince = event.at;
+    const { inputId, text, images, by } = input;
+    /** @type {UserRow} */
+    const row = { kind: 'user', key: `input-${inputId}`, rev: 0, at: event.at, inputId, text, html, images, state, by };
+    this.rows.push(row);
+    this.#inputs.set(inputId, row);
+  }
+
+  /** @param {LogEvent} event */
+  #inputState(event) {
+    const { inputId, state, text, rendered } = event;
+    const queued = this.queue.get(inputId);
+    if (queued !== undefined) {
+      if (state === 'edited') this.queue.set(inputId, { ...queued, text: text ?? queued.text });
+      else if (state !== 'queued') this.queue.delete(inputId);
+      if (state === 'sending' || state === 'delivered' || state === 'indeterminate') {
+        this.#said(event, queued, state, rendered);
+      }
+      return;
+    }
+    const row = this.#inputs.get(inputId);
+    if (row === undefined) return;
+    row.state = state;
+    row.rev += 1;
+  }
+
+  /** @param {LogEvent} event */
+  #sessionState(event) {
+    const { state, why, by } = event;
+    if (state !== 'running') this.turnSince = 0;
+    const words = { running: 'Running', interrupted: 'Interrupted', ended: 'Ended' };
+    const what = words[/** @type {keyof typeof words} */ (state)] ?? state;
+    const tail = [why, by].filter((part) => part !== undefined).join(' · ');
+    this.#note(event, state === 'running' ? 'play' : 'info', tail === '' ? what : `${what}: ${tail}`);
+  }
+
+  /**
+   * @param {LogEvent} event
+   * @param {string} icon
+   * @param {string} text
+   * @param {NoteRow['tone']} [tone]
+   */
+  #note(event, icon, text, tone) {
+    this.#push(event, { kind: 'note', icon, text, tone }, 'note');
+  }
+
+  /**
+   * @param {LogEvent} event
+   * @param {any} row
+   * @param {string} [part] tells several rows of one event apart
+   */
+  #push(event, row, part = 'row') {
+    this.rows.push({ key: `e${event.seq}-${part}`, rev: 0, at: event.at, ...row });
+  }
+}
+
+/**
+ * The transcript of these events.
+ *
+ * @param {Iterable<LogEvent>} events
+ */
+export function fold(events) {
+  const transcript = new Transcript();
+  for (const event of events) transcript.apply(event);
+  return transcript;
+}

@@ -1,0 +1,147 @@
+// The page: one connection, one list, and next to it what the address names.
+
+import { h } from './dom.js';
+import { ago } from './format.js';
+import { icon } from './icons.js';
+import { SessionList } from './log/list.js';
+import { Outbox } from './log/outbox.js';
+import { registerWorker } from './push.js';
+import { ChatView } from './views/chat.js';
+import { ListView } from './views/list.js';
+import { pairView } from './views/pair.js';
+import { ReplayView } from './views/replay.js';
+import { SettingsView } from './views/settings.js';
+import { startSheet } from './views/start.js';
+import { Bridge } from './wire/bridge.js';
+import { Connection } from './wire/connection.js';
+
+/** Without a connection for so long, the page says so aloud. */
+const BANNER_AFTER = 3_000;
+
+/** @typedef {{element: HTMLElement, focus: () => void, close: () => void}} View */
+
+/** What all views share. */
+export class App {
+  /** The session that is shown. @type {string | null} */
+  current = null;
+  /** @type {View | null} */
+  #view = null;
+  #shown = '';
+  #greeted = false;
+
+  /** @param {HTMLElement} root */
+  constructor(root) {
+    this.root = root;
+    this.link = new Connection(new URL('.', document.baseURI));
+    this.bridge = new Bridge(this.link);
+    this.outbox = new Outbox(this.bridge);
+    this.list = new SessionList(this.bridge);
+    this.chip = h('span', { class: 'sync', role: 'status', 'aria-live': 'off' });
+    this.banner = h('div', { class: 'banner', role: 'alert' });
+    this.banner.hidden = true;
+    this.listView = new ListView(this);
+    this.detail = h('main', { class: 'detail-pane' });
+    this.worker = registerWorker(this);
+    this.link.changed.on((state) => {
+      this.#connection();
+      if (state === 'unpaired') this.#pair('');
+      else if (state === 'open') this.#route();
+    });
+    addEventListener('hashchange', () => this.#arrived());
+    setInterval(() => this.#connection(), 1000);
+    this.#connection();
+    this.#arrived();
+  }
+
+  /** Goes somewhere else in the page. @param {string} hash */
+  go(hash) {
+    if (location.hash === hash) this.#route();
+    else location.hash = hash;
+  }
+
+  #arrived() {
+    const code = /^#pair=(.+)$/.exec(location.hash)?.[1];
+    if (code !== undefined) {
+      this.#pair(decodeURIComponent(code));
+      return;
+    }
+    if (this.link.downSince !== 0 && !this.#greeted) {
+      this.#greeted = true;
+      this.link.open();
+    }
+    this.#route();
+  }
+
+  /** @param {string} code */
+  #pair(code) {
+    this.#close();
+    const view = pairView(this, code, () => {
+      // The code is used up: the address need not keep it.
+      history.replaceState(null, '', '#/');
+      this.#shown = '';
+      this.#greeted = true;
+      this.link.open();
+      this.#route();
+    });
+    this.root.replaceChildren(view);
+    /** @type {HTMLElement | null} */ (view.querySelector('h1'))?.focus();
+  }
+
+  #route() {
+    if (this.link.state === 'unpaired') return;
+    const [, place = '', id = ''] = location.hash.replace(/^#/, '').split('/').map(decodeURIComponent);
+    const wanted = `${place}/${id}`;
+    if (!this.root.contains(this.detail)) {
+      this.root.replaceChildren(this.banner, h('div', { class: 'panes' }, this.listView.element, this.detail));
+      this.listView.update();
+    }
+    if (wanted === this.#shown && this.#view !== null) return;
+    // Settings tell what the bridge said when it greeted.
+    if (place === 'settings' && this.link.welcome === null) return;
+    const first = this.#shown === '';
+    this.#close();
+    this.#shown = wanted;
+    this.current = place === 's' && id !== '' ? id : null;
+    this.#view = place === 's' && id !== '' ? new ChatView(this, id)
+      : place === 'replay' && id !== '' ? new ReplayView(this, id)
+        : place === 'settings' ? new SettingsView(this) : null;
+    this.root.dataset['view'] = this.#view === null ? 'list' : 'detail';
+    this.detail.replaceChildren(this.#view?.element ?? this.#nothing());
+    this.listView.update();
+    if (!first || this.current !== null) this.#view?.focus();
+  }
+
+  #close() {
+    this.#view?.close();
+    this.#view = null;
+    this.#shown = '';
+    this.current = null;
+  }
+
+  /** What stands beside the list when no session is chosen. */
+  #nothing() {
+    return h('div', { class: 'nothing' }, icon('helm'),
+      h('p', {}, 'Choose a session, or start one.'),
+      h('button', { class: 'button primary', type: 'button', onclick: () => startSheet(this) }, icon('plus'), 'New session'));
+  }
+
+  /** The chip always tells when the bridge was last heard; the banner waits, as most gaps are short. */
+  #connection() {
+    const { state, downSince, heardAt } = this.link;
+    const live = state === 'open';
+    this.chip.className = `sync ${live ? 'live' : 'away'}`;
+    const words = live ? 'Live' : heardAt === 0 ? 'Connecting' : `Synced ${ago(heardAt)}${ago(heardAt) === 'now' ? '' : ' ago'}`;
+    if (this.chip.textContent !== words) this.chip.textContent = words;
+    this.chip.title = heardAt === 0 ? '' : `Last heard ${new Date(heardAt).toLocaleTimeString()}`;
+    const show = state === 'connecting' && downSince !== 0 && Date.now() - downSince >= BANNER_AFTER;
+    if (this.banner.hidden !== show) return;
+    this.banner.hidden = !show;
+    this.banner.replaceChildren(...(show ? [
+      h('span', {}, 'No connection to the bridge. What you send waits here.'),
+      h('button', { class: 'button small', type: 'button', onclick: () => this.link.hurry() }, 'Try now'),
+    ] : []));
+  }
+}
+
+const root = document.getElementById('app');
+if (root !== null) new App(root);

@@ -1,0 +1,176 @@
+// The card of an approval. A decision is sent once, and the card goes when the log says that it is over.
+
+/** @import { Approval } from '../types.js' */
+/** @import { Deciding } from './decide.js' */
+
+import { h } from '../dom.js';
+import { icon, toolIcon } from '../icons.js';
+import { decide } from './decide.js';
+import { previewOf } from './preview.js';
+import { planCard } from './plan.js';
+import { questionCard } from './question.js';
+import { placeOf, rulesOf, sessionSuggestion } from './rules.js';
+import { target, toolName } from './target.js';
+
+/**
+ * The card that fits an approval.
+ *
+ * @param {Approval} approval
+ * @param {Deciding} deciding
+ * @returns {HTMLElement}
+ */
+export function approvalCard(approval, deciding) {
+  if ((approval.questions ?? []).length > 0) return questionCard(approval, deciding);
+  if (approval.toolName === 'ExitPlanMode') return planCard(approval, deciding);
+  return toolCard(approval, deciding);
+}
+
+/** @type {Record<string, string>} */
+const VERBS = {
+  Bash: 'wants to run a command', Write: 'wants to write a file', Edit: 'wants to change a file', MultiEdit: 'wants to change a file',
+  NotebookEdit: 'wants to change a notebook', Read: 'wants to read a file', WebFetch: 'wants to open a page', WebSearch: 'wants to search the web',
+};
+
+/**
+ * @param {Approval} approval
+ * @param {Deciding} deciding
+ */
+function toolCard(approval, deciding) {
+  const { bridge, sessionId, project } = deciding;
+  const name = toolName(approval.toolName);
+  const description = typeof approval.input['description'] === 'string' ? approval.input['description'] : '';
+  const foot = h('div', { class: 'approval-foot' });
+  const card = h('section', { class: 'approval', 'aria-label': `Approval: ${name}`, 'data-approval': approval.id },
+    h('header', { class: 'approval-head' },
+      toolIcon(approval.toolName),
+      h('h3', {}, h('strong', {}, name), ` ${VERBS[approval.toolName] ?? 'wants to run'}`)),
+    description === '' ? null : h('p', { class: 'approval-what' }, description),
+    approval.reason === undefined ? null : h('p', { class: 'approval-why' }, approval.reason),
+    h('div', { class: 'approval-body' }, previewOf(approval, project)),
+    foot);
+  const mayApprove = bridge.may('approve');
+  const index = sessionSuggestion(approval);
+  const choices = () => {
+    const suggestion = index === undefined ? undefined : approval.suggestions?.[index];
+    const remembers = (approval.suggestions ?? []).length > 0;
+    foot.replaceChildren(h('div', { class: 'approval-buttons' },
+      h('button', { class: 'button deny', type: 'button', disabled: !mayApprove, onclick: deny }, 'Deny…'),
+      remembers ? h('button', { class: 'button', type: 'button', disabled: !mayApprove, onclick: always }, 'Always…') : null,
+      suggestion === undefined ? null
+        : h('button', {
+          class: 'button', type: 'button', disabled: !mayApprove, title: rulesOf(suggestion).join(', '),
+          onclick: () => decide(card, bridge.approveAlways(sessionId, approval, [/** @type {number} */ (index)], true)),
+        }, 'This session'),
+      h('button', {
+        class: 'button allow', type: 'button', disabled: !mayApprove,
+        onclick: () => decide(card, bridge.approve(sessionId, approval)),
+      }, 'Allow once')));
+  };
+  const backToChoices = () => {
+    choices();
+    /** @type {HTMLElement | null} */ (foot.querySelector('button'))?.focus();
+  };
+  const deny = () => denyForm(foot, backToChoices, (message, stop) => decide(card, bridge.reject(sessionId, approval, message, stop)));
+  const always = () => alwaysForm(foot, approval, backToChoices, (picked) => decide(card, bridge.approveAlways(sessionId, approval, picked, false)));
+  choices();
+  if (!mayApprove) card.append(h('p', { class: 'muted small' }, 'This device may look, but not decide.'));
+  return card;
+}
+
+/**
+ * @param {HTMLElement} place
+ * @param {() => void} back
+ * @param {(message: string, stop: boolean) => void} then
+ */
+function denyForm(place, back, then) {
+  const reason = h('textarea', { class: 'field', rows: 2, placeholder: 'Tell the model why, or what to do instead (optional)', 'aria-label': 'Reason for the model' });
+  place.replaceChildren(h('form', {
+    class: 'deny-form',
+    onsubmit: (/** @type {Event} */ event) => { event.preventDefault(); then(reason.value.trim(), false); },
+  },
+  reason,
+  h('div', { class: 'approval-buttons' },
+    h('button', { class: 'button', type: 'button', onclick: back }, 'Back'),
+    h('button', { class: 'button', type: 'button', onclick: () => then(reason.value.trim(), true) }, 'Deny and stop'),
+    h('button', { class: 'button deny strong', type: 'submit' }, 'Deny'))));
+  reason.addEventListener('keydown', (event) => {
+    if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) then(reason.value.trim(), false);
+    if (event.key === 'Escape') back();
+  });
+  reason.focus();
+}
+
+/**
+ * The rules that "always" would store: exactly these, exactly there.
+ *
+ * @param {HTMLElement} place
+ * @param {Approval} approval
+ * @param {() => void} back
+ * @param {(picked: number[]) => void} then
+ */
+function alwaysForm(place, approval, back, then) {
+  const first = sessionSuggestion(approval) ?? 0;
+  const boxes = (approval.suggestions ?? []).map((suggestion, index) => {
+    const box = h('input', { type: 'checkbox', checked: index === first });
+    box.checked = index === first;
+    return {
+      box,
+      line: h('label', { class: 'rule' }, box, h('span', { class: 'rule-text' },
+        rulesOf(suggestion).map((rule) => h('code', {}, rule)),
+        h('span', { class: 'muted small' }, placeOf(suggestion)))),
+    };
+  });
+  const picked = () => boxes.flatMap(({ box }, index) => (box.checked ? [index] : []));
+  const go = h('button', { class: 'button allow', type: 'submit' }, 'Allow and remember');
+  const look = () => { go.disabled = picked().length === 0; };
+  place.replaceChildren(h('form', {
+    class: 'always-form', onchange: look,
+    onsubmit: (/** @type {Event} */ event) => { event.preventDefault(); then(picked()); },
+  },
+  h('p', { class: 'small muted' }, 'This is what will be stored, and where:'),
+  h('div', { class: 'rules' }, boxes.map(({ line }) => line)),
+  h('div', { class: 'approval-buttons' },
+    h('button', { class: 'button', type: 'button', onclick: back }, 'Back'), go)));
+  boxes[first]?.box.focus();
+}
+
+/**
+ * What a list shows of an approval: what it is, and the two answers that need no more words.
+ *
+ * @param {Approval} approval
+ * @param {Deciding} deciding
+ * @param {() => void} open shows the session
+ * @returns {HTMLElement}
+ */
+export function compactApproval(approval, deciding, open) {
+  const { bridge, sessionId, project } = deciding;
+  const questions = approval.questions ?? [];
+  const [question] = questions;
+  const isPlan = approval.toolName === 'ExitPlanMode';
+  const body = h('div', { class: 'asked', 'data-approval': approval.id });
+  const more = h('button', { class: 'button small', type: 'button', onclick: open }, isPlan ? 'Read the plan' : question !== undefined ? 'Answer…' : 'Details');
+  if (question !== undefined) {
+    const simple = questions.length === 1 && question.multiSelect !== true && question.options.length <= 4;
+    body.append(h('p', { class: 'asked-question' }, question.question));
+    body.append(h('div', { class: 'asked-buttons' },
+      simple ? question.options.map((option) => h('button', {
+        class: 'button small', type: 'button', disabled: !bridge.may('approve'), title: option.description ?? '',
+        onclick: () => decide(body, bridge.answer(sessionId, approval, { [question.question]: option.label })),
+      }, option.label)) : null, more));
+    return body;
+  }
+  body.append(
+    h('div', { class: 'asked-what' }, toolIcon(approval.toolName), h('strong', {}, isPlan ? 'Plan' : toolName(approval.toolName)),
+      h('code', {}, target(approval.toolName, approval.input, project))),
+    h('div', { class: 'asked-buttons' },
+      isPlan ? null : h('button', {
+        class: 'button small deny', type: 'button', disabled: !bridge.may('approve'),
+        onclick: () => decide(body, bridge.reject(sessionId, approval, '')),
+      }, 'Deny'),
+      isPlan ? null : h('button', {
+        class: 'button small allow', type: 'button', disabled: !bridge.may('approve'),
+        onclick: () => decide(body, bridge.approve(sessionId, approval)),
+      }, icon('check'), 'Allow'),
+      more));
+  return body;
+}

@@ -1,0 +1,34 @@
+// A decision on its way to the bridge.
+
+/** @import { Message } from '../types.js' */
+/** @import { Bridge } from '../wire/bridge.js' */
+
+import { decisionProblem } from '../wire/bridge.js';
+import { failed, toast } from './sheet.js';
+
+/**
+ * @typedef {object} Deciding
+ * @property {Bridge} bridge
+ * @property {string} sessionId
+ * @property {string | undefined} project
+ */
+
+/**
+ * Sends a decision. Buttons rest until the answer is there; the truth comes from the log.
+ *
+ * @param {HTMLElement} card
+ * @param {Promise<Message>} sent
+ */
+export async function decide(card, sent) {
+  card.classList.add('deciding');
+  const buttons = [...card.querySelectorAll('button')].filter((button) => !button.disabled);
+  for (const button of buttons) button.disabled = true;
+  try {
+    const problem = decisionProblem(await sent);
+    if (problem !== null) toast(problem);
+  } catch (error) {
+    failed(error);
+    card.classList.remove('deciding');
+    for (const button of buttons) button.disabled = false;
+  }
+}

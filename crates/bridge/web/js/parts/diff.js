@@ -1,0 +1,50 @@
+// A change of a file: coloured lines, the first twenty, then as many as there are.
+
+/** @import { Diff } from '../types.js' */
+
+import { h, serverHtml } from '../dom.js';
+import { count, within } from '../format.js';
+
+/** How many lines are shown at first. */
+const FIRST = 20;
+
+/**
+ * A diff.
+ *
+ * @param {Diff} diff
+ * @param {{project?: string | undefined, all?: boolean}} [how]
+ * @returns {HTMLElement}
+ */
+export function diffCard(diff, how = {}) {
+  /** @type {HTMLElement[]} */
+  const lines = [];
+  diff.hunks.forEach((hunk, index) => {
+    if (index > 0) lines.push(h('div', { class: 'diff-gap', 'aria-hidden': 'true' }, '⋯'));
+    let [old, fresh] = [hunk.oldStart, hunk.newStart];
+    for (const line of hunk.lines) {
+      const number = line.kind === '-' ? old : fresh;
+      if (line.kind !== '+') old += 1;
+      if (line.kind !== '-') fresh += 1;
+      const kind = line.kind === '+' ? 'added' : line.kind === '-' ? 'removed' : 'same';
+      lines.push(h('div', { class: `diff-line ${kind}` },
+        h('span', { class: 'diff-number', 'aria-hidden': 'true' }, number),
+        h('span', { class: 'diff-sign' }, line.kind === ' ' ? ' ' : line.kind === '-' ? '−' : '+'),
+        serverHtml(h('code', {}), line.html)));
+    }
+  });
+  const body = h('div', { class: 'diff-lines', role: 'group', 'aria-label': `Changes of ${diff.path}`, tabindex: 0 });
+  const show = how.all === true ? lines.length : FIRST;
+  body.append(...lines.slice(0, show));
+  const left = lines.length - show;
+  const more = left <= 0 ? null : h('button', { class: 'diff-more', type: 'button' }, `${count(left, 'more line')}`);
+  more?.addEventListener('click', () => {
+    body.append(...lines.slice(show));
+    more.remove();
+  });
+  return h('div', { class: 'diff' },
+    h('div', { class: 'diff-head' },
+      h('span', { class: 'diff-path' }, within(diff.path, how.project)),
+      h('span', { class: 'diff-added', 'aria-label': `${count(diff.added, 'line')} added` }, `+${diff.added}`),
+      h('span', { class: 'diff-removed', 'aria-label': `${count(diff.removed, 'line')} removed` }, `−${diff.removed}`)),
+    body, more);
+}

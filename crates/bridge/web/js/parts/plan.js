@@ -1,0 +1,35 @@
+// The card of a plan: all of it; accept it, or keep planning with a word of what to change.
+
+/** @import { Approval } from '../types.js' */
+/** @import { Deciding } from './decide.js' */
+
+import { h } from '../dom.js';
+import { icon } from '../icons.js';
+import { decide } from './decide.js';
+import { previewOf } from './preview.js';
+
+/**
+ * @param {Approval} approval
+ * @param {Deciding} deciding
+ * @returns {HTMLElement}
+ */
+export function planCard(approval, deciding) {
+  const { bridge, sessionId, project } = deciding;
+  const mayApprove = bridge.may('approve');
+  const feedback = h('textarea', { class: 'field', rows: 2, placeholder: 'What should be different? (optional)', 'aria-label': 'Feedback on the plan' });
+  const card = h('section', { class: 'approval plan-card', 'aria-label': 'Approval: plan', 'data-approval': approval.id },
+    h('header', { class: 'approval-head' }, icon('map'), h('h3', {}, h('strong', {}, 'A plan'), ' waits for your word')),
+    h('div', { class: 'approval-body' }, previewOf(approval, project)),
+    h('div', { class: 'approval-foot' }, feedback,
+      h('div', { class: 'approval-buttons' },
+        h('button', {
+          class: 'button', type: 'button', disabled: !mayApprove,
+          onclick: () => decide(card, bridge.reject(sessionId, approval, feedback.value.trim() || 'Keep planning.')),
+        }, 'Keep planning'),
+        h('button', {
+          class: 'button allow', type: 'button', disabled: !mayApprove,
+          onclick: () => decide(card, bridge.approve(sessionId, approval)),
+        }, 'Accept plan')),
+      h('p', { class: 'muted small' }, 'Accepting changes nothing about what it may do without asking.')));
+  return card;
+}

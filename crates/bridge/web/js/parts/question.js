@@ -1,0 +1,88 @@
+// The card of the model's questions: one choice, several, or words of one's own.
+
+/** @import { Approval, Question } from '../types.js' */
+/** @import { Deciding } from './decide.js' */
+
+import { h } from '../dom.js';
+import { icon } from '../icons.js';
+import { freshId } from '../wire/bridge.js';
+import { decide } from './decide.js';
+
+/**
+ * @param {Approval} approval
+ * @param {Deciding} deciding
+ * @returns {HTMLElement}
+ */
+export function questionCard(approval, deciding) {
+  const { bridge, sessionId } = deciding;
+  const mayApprove = bridge.may('approve');
+  const questions = approval.questions ?? [];
+  const fields = questions.map((question) => questionField(question, () => look()));
+  const submit = h('button', { class: 'button allow', type: 'submit' }, 'Answer');
+  const look = () => { submit.disabled = !mayApprove || fields.some(({ answer }) => answer() === ''); };
+  const card = h('section', { class: 'approval question-card', 'aria-label': 'Approval: question', 'data-approval': approval.id },
+    h('form', {
+      onsubmit: (/** @type {Event} */ event) => {
+        event.preventDefault();
+        const answers = Object.fromEntries(questions.map((question, index) => [question.question, fields[index]?.answer() ?? '']));
+        void decide(card, bridge.answer(sessionId, approval, answers));
+      },
+    },
+    h('header', { class: 'approval-head' }, icon('question'),
+      h('h3', {}, h('strong', {}, questions.length === 1 ? 'A question' : `${questions.length} questions`), ' for you')),
+    h('div', { class: 'approval-body questions' }, fields.map(({ element }) => element)),
+    h('div', { class: 'approval-foot' }, h('div', { class: 'approval-buttons' },
+      h('button', {
+        class: 'button', type: 'button', disabled: !mayApprove,
+        onclick: () => decide(card, bridge.reject(sessionId, approval, 'The user does not want to answer.')),
+      }, 'Skip'),
+      submit))));
+  look();
+  return card;
+}
+
+/**
+ * @param {Question} question
+ * @param {() => void} changed
+ * @returns {{element: HTMLElement, answer: () => string}}
+ */
+function questionField(question, changed) {
+  const several = question.multiSelect === true;
+  const name = `q-${freshId()}`;
+  const preview = h('pre', { class: 'option-preview', tabindex: 0, 'aria-label': 'Preview' });
+  preview.hidden = true;
+  const show = (/** @type {string | undefined} */ text) => {
+    preview.hidden = text === undefined;
+    preview.textContent = text ?? '';
+  };
+  const boxes = question.options.map((option) => {
+    const box = h('input', { type: several ? 'checkbox' : 'radio', name, value: option.label });
+    const line = h('label', { class: 'option' }, box, h('span', { class: 'option-text' },
+      h('strong', {}, option.label),
+      option.description === undefined || option.description === '' ? null : h('span', { class: 'muted' }, option.description)));
+    if (option.preview !== undefined) {
+      box.addEventListener('focus', () => show(option.preview));
+      box.addEventListener('change', () => show(option.preview));
+      line.addEventListener('pointerenter', () => show(option.preview));
+    }
+    return { box, line, label: option.label };
+  });
+  const other = h('input', { type: several ? 'checkbox' : 'radio', name, 'aria-label': 'Other' });
+  const words = h('input', { class: 'field', type: 'text', placeholder: 'Something else…', 'aria-label': `Other answer to: ${question.question}` });
+  words.addEventListener('input', () => {
+    other.checked = words.value.trim() !== '';
+    changed();
+  });
+  const element = h('fieldset', { class: 'question', onchange: changed },
+    h('legend', {}, question.header === undefined || question.header === '' ? null : h('span', { class: 'tag' }, question.header), h('span', {}, question.question)),
+    several ? h('p', { class: 'muted small' }, 'Choose as many as you like.') : null,
+    h('div', { class: 'options' }, boxes.map(({ line }) => line),
+      h('div', { class: 'option other' }, other, words)),
+    preview);
+  const answer = () => {
+    const chosen = boxes.filter(({ box }) => box.checked).map(({ label }) => label);
+    if (other.checked && words.value.trim() !== '') chosen.push(words.value.trim());
+    return chosen.join(', ');
+  };
+  return { element, answer };
+}

@@ -1,0 +1,42 @@
+// What "always" would store, word for word, and where.
+
+/** @import { Approval, Suggestion } from '../types.js' */
+
+import { modeName } from '../format.js';
+
+/** @type {Record<string, string>} */
+const PLACES = {
+  session: 'until this session ends',
+  localSettings: '.claude/settings.local.json · this project, only you',
+  projectSettings: '.claude/settings.json · this project, everybody',
+  userSettings: '~/.claude/settings.json · all your projects',
+  cliArg: 'until this session ends',
+};
+
+/** Where a suggestion is stored. @param {Suggestion} suggestion */
+export function placeOf(suggestion) {
+  return PLACES[suggestion.destination ?? 'session'] ?? String(suggestion.destination);
+}
+
+/** The rules of a suggestion as settings files write them. @param {Suggestion} suggestion @returns {string[]} */
+export function rulesOf(suggestion) {
+  switch (suggestion.type) {
+    case 'addRules':
+      return (suggestion.rules ?? []).map(({ toolName, ruleContent }) =>
+        `${suggestion.behavior ?? 'allow'} ${toolName}${ruleContent === undefined || ruleContent === null ? '' : `(${ruleContent})`}`);
+    case 'setMode': return [`mode ${modeName(suggestion.mode)}`];
+    case 'addDirectories': return (suggestion.directories ?? []).map((path) => `directory ${path}`);
+    default: return [suggestion.type];
+  }
+}
+
+/**
+ * The suggestion that "for this session" means: the first that adds rules.
+ *
+ * @param {Approval} approval
+ * @returns {number | undefined} its index
+ */
+export function sessionSuggestion(approval) {
+  const found = (approval.suggestions ?? []).findIndex(({ type }) => type === 'addRules');
+  return found < 0 ? undefined : found;
+}

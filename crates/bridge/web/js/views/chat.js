@@ -1,0 +1,182 @@
+// One session: what was said, what waits for the user, and where to answer.
+
+/** @import { App } from '../main.js' */
+/** @import { Row } from '../log/rows.js' */
+
+import { announce, h, refill } from '../dom.js';
+import { basename, count } from '../format.js';
+import { icon } from '../icons.js';
+import { Session } from '../log/session.js';
+import { Composer } from '../parts/composer.js';
+import { ApprovalDock, QueueDock } from '../parts/dock.js';
+import { rowElement } from '../parts/row.js';
+import { chooseSheet, confirmSheet, failed, sheet } from '../parts/sheet.js';
+import { StatusLine } from '../parts/status.js';
+import { Tail } from '../parts/tail.js';
+import { WindowedRows } from '../window.js';
+import { resume } from './start.js';
+
+/** The chat. */
+export class ChatView {
+  /** @type {(() => void)[]} */
+  #leave = [];
+  #drawing = false;
+  #status = '';
+
+  /**
+   * @param {App} app
+   * @param {string} id
+   */
+  constructor(app, id) {
+    this.app = app;
+    this.session = new Session(app.bridge, id);
+    const { session } = this;
+    this.title = h('h1', { class: 'chat-title', tabindex: -1 });
+    this.place = h('p', { class: 'chat-place' });
+    this.rows = h('div', { class: 'rows' });
+    this.tail = new Tail(app, id);
+    this.older = h('div', { class: 'older' });
+    this.log = h('div', { class: 'chat-log', role: 'log', 'aria-live': 'off', 'aria-label': 'Conversation', tabindex: 0 },
+      h('div', { class: 'chat-column' }, this.older, this.rows, this.tail.element));
+    this.down = h('button', { class: 'to-end', type: 'button', 'aria-label': 'To the newest message', onclick: () => this.list.toEnd() }, icon('down'));
+    this.down.hidden = true;
+    this.list = new WindowedRows(this.log, this.rows, (/** @type {Row} */ row) => this.#row(row), {
+      top: () => void session.loadOlder(),
+      follow: (following) => { this.down.hidden = following; },
+    });
+    this.approvals = new ApprovalDock(app.bridge, session);
+    this.queue = new QueueDock(app.bridge, session);
+    this.status = new StatusLine(app.bridge, session);
+    this.over = h('div', { class: 'over-bar' });
+    this.composer = new Composer({
+      send: (text, images, delivery) => {
+        app.outbox.say(id, text, images, delivery);
+        this.list.toEnd();
+      },
+      interrupt: () => void app.bridge.interrupt(id).catch(failed),
+      commands: () => session.transcript.commands,
+      draftKey: id,
+    });
+    this.dock = h('div', { class: 'dock' }, h('div', { class: 'dock-column' },
+      this.approvals.element, this.queue.element, this.over, this.composer.element, this.status.element));
+    this.element = h('section', { class: 'chat', 'data-session': id, 'aria-label': 'Session' },
+      h('header', { class: 'chat-head' },
+        h('a', { class: 'icon-button back', href: '#/', 'aria-label': 'All sessions' }, icon('back')),
+        h('div', { class: 'chat-names' }, this.title, this.place),
+        h('button', { class: 'icon-button', type: 'button', 'aria-label': 'Session menu', onclick: () => this.#menu() }, icon('more'))),
+      h('div', { class: 'chat-body' }, this.log, this.down),
+      this.dock);
+    this.#leave.push(
+      session.changed.on((what) => (what === 'stream' ? this.#drawStream() : this.#later())),
+      app.list.changed.on(() => this.#later()),
+      app.outbox.changed.on(() => this.#later()),
+    );
+    const clock = setInterval(() => this.tail.tick(), 1000);
+    this.#leave.push(() => clearInterval(clock));
+    void session.open();
+    this.#draw();
+  }
+
+  /** Takes the focus, as the page has changed. */
+  focus() {
+    if (matchMedia('(pointer: fine)').matches) this.composer.focus();
+    else this.title.focus({ preventScroll: true });
+  }
+
+  close() {
+    for (const leave of this.#leave) leave();
+    this.session.close();
+  }
+
+  #later() {
+    if (this.#drawing) return;
+    this.#drawing = true;
+    requestAnimationFrame(() => {
+      this.#drawing = false;
+      this.#draw();
+    });
+  }
+
+  #drawStream() {
+    this.tail.update(this.session);
+  }
+
+  #draw() {
+    const { session, app } = this;
+    const view = app.list.find(session.id);
+    const { transcript } = session;
+    const project = transcript.project ?? view?.projectPath;
+    this.title.textContent = transcript.title ?? view?.title ?? (project === undefined ? 'Session' : basename(project));
+    const others = session.devices.length > 1 ? `${count(session.devices.length, 'device')} here` : '';
+    this.place.textContent = [project, view?.branch, others].filter((part) => part !== undefined && part !== '').join(' · ');
+    this.place.title = session.devices.join(', ');
+    for (const message of app.outbox.of(session.id)) {
+      if (transcript.clientMessages.has(message.clientMessageId)) app.outbox.drop(message.clientMessageId);
+    }
+    refill(this.older, session.problem !== undefined ? h('p', { class: 'problem' }, session.problem)
+      : session.hasOlder ? h('p', { class: 'muted small' }, 'Older messages…') : null);
+    this.list.set(transcript.rows);
+    this.tail.update(session);
+    this.approvals.update();
+    this.queue.update();
+    this.status.update(view);
+    const running = session.status !== 'idle' && session.state === 'running';
+    this.composer.setRunning(running);
+    const gone = session.loaded && session.state !== 'running';
+    this.composer.element.hidden = gone || !app.bridge.may('input');
+    this.element.classList.toggle('has-approval', session.approvals.length > 0);
+    refill(this.over, !gone ? null : h('div', { class: 'over' },
+      h('span', {}, session.state === 'ended' ? 'This session has ended.' : 'This session was interrupted.'),
+      h('a', { class: 'button small', href: `#/replay/${encodeURIComponent(session.id)}` }, icon('history'), 'Replay'),
+      app.bridge.may('input') ? h('button', { class: 'button small primary', type: 'button', onclick: () => resume(app, session.id, project ?? '') }, icon('play'), 'Resume') : null));
+    this.#announce();
+  }
+
+  #announce() {
+    const { status } = this.session;
+    if (status === this.#status) return;
+    const before = this.#status;
+    this.#status = status;
+    if (before === 'running' && status === 'idle') announce('The turn is done.');
+  }
+
+  /** @param {Row} row */
+  #row(row) {
+    return rowElement(row, {
+      project: this.session.transcript.project,
+      base: this.app.link.base,
+      live: this.session.status !== 'idle' && this.session.state === 'running',
+    });
+  }
+
+  #menu() {
+    const { session, app } = this;
+    const may = (/** @type {string} */ scope) => app.bridge.may(scope);
+    const archived = session.transcript.archived;
+    chooseSheet('Session', [
+      ...(may('configure') ? [{ name: 'Rename', icon: 'pencil', pick: () => this.#rename() }] : []),
+      { name: 'Replay', what: 'From the beginning, at your pace', icon: 'history', pick: () => app.go(`#/replay/${encodeURIComponent(session.id)}`) },
+      ...(may('configure') ? [{
+        name: archived ? 'Take back' : 'Archive', what: archived ? 'Shows it in the list again' : 'Takes it off the list', icon: 'archive',
+        pick: () => void app.bridge.archive(session.id, !archived).then(() => { if (!archived) app.go('#/'); }, failed),
+      }] : []),
+      ...(may('input') && session.state === 'running' ? [{
+        name: 'End session', what: 'Ends Claude Code; it can be resumed', icon: 'stop', danger: true,
+        pick: () => confirmSheet('End this session?', 'What runs is stopped. You can resume it later.', 'End session', () => void app.bridge.stop(session.id).catch(failed)),
+      }] : []),
+    ]);
+  }
+
+  #rename() {
+    const field = h('input', { class: 'field', type: 'text', 'aria-label': 'Title', value: this.title.textContent ?? '', maxlength: 120 });
+    sheet('Rename session', (close) => [h('form', {
+      class: 'stack',
+      onsubmit: (/** @type {Event} */ event) => {
+        event.preventDefault();
+        if (field.value.trim() !== '') this.app.bridge.rename(this.session.id, field.value.trim()).catch(failed);
+        close();
+      },
+    }, field, h('div', { class: 'buttons end' }, h('button', { class: 'button primary', type: 'submit' }, 'Rename')))]);
+    field.select();
+  }
+}

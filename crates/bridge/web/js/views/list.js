@@ -1,0 +1,216 @@
+// The list of sessions: those that need the user first, then those that work, then those that are ready; below them what
+// was worked on before.
+
+/** @import { App } from '../main.js' */
+/** @import { RecentSession, SessionView } from '../types.js' */
+
+import { h, refill } from '../dom.js';
+import { ago, basename, cost, duration } from '../format.js';
+import { icon } from '../icons.js';
+import { compactApproval } from '../parts/approval.js';
+import { chooseSheet, failed } from '../parts/sheet.js';
+import { startSheet } from './start.js';
+
+const RECENT = 12;
+
+/** @typedef {'needs' | 'working' | 'ready' | 'over'} Word */
+
+/** @type {Record<Word, string>} */
+const WORDS = { needs: 'Needs you', working: 'Working', ready: 'Ready', over: 'Ended' };
+
+/** What a session is, in a word. @param {SessionView} session @returns {Word} */
+function wordOf(session) {
+  if (session.approvals.length > 0) return 'needs';
+  if (session.state !== 'running') return 'over';
+  return session.status === 'idle' ? 'ready' : 'working';
+}
+
+/** The list. */
+export class ListView {
+  element = h('nav', { class: 'list-pane', 'aria-label': 'Sessions' });
+  #search = '';
+  /** @type {RecentSession[]} */
+  #recent = [];
+  #hasMore = false;
+  #asked = 0;
+  /** Cards are kept while they say the same, so that a tap never misses. @type {Map<string, {said: string, element: HTMLElement}>} */
+  #cards = new Map();
+
+  /** @param {App} app */
+  constructor(app) {
+    this.app = app;
+    this.field = h('input', { class: 'search-field', type: 'search', placeholder: 'Search sessions', 'aria-label': 'Search sessions', enterkeyhint: 'search' });
+    this.field.addEventListener('input', () => {
+      this.#search = this.field.value.trim().toLowerCase();
+      this.update();
+      void this.loadRecent();
+    });
+    this.note = h('div', { class: 'agent-note' });
+    this.sessions = h('div', { class: 'sessions' });
+    this.recent = h('div', { class: 'recent' });
+    this.element.append(
+      h('header', { class: 'list-head' },
+        h('a', { class: 'brand', href: '#/', 'aria-label': 'Pilothouse' }, icon('helm'), h('span', {}, 'Pilothouse')),
+        app.chip,
+        h('a', { class: 'icon-button', href: '#/settings', 'aria-label': 'Settings' }, icon('gear'))),
+      h('div', { class: 'list-tools' },
+        h('label', { class: 'search' }, icon('search'), this.field),
+        h('button', { class: 'button primary new', type: 'button', 'aria-label': 'New session', onclick: () => startSheet(app) }, icon('plus'), 'New')),
+      h('div', { class: 'list-scroll' }, this.note, this.sessions, this.recent));
+    app.list.changed.on(() => this.update());
+    app.link.changed.on((state) => {
+      if (state === 'open') {
+        this.#sayAgent();
+        void this.loadRecent();
+      }
+    });
+    setInterval(() => {
+      if (document.visibilityState === 'visible') this.update();
+    }, 10_000);
+  }
+
+  /** The bridge's own agent, or the demo, must not be taken for the real thing. */
+  #sayAgent() {
+    const agent = this.app.link.welcome?.agent;
+    const words = agent === undefined || agent.kind === 'claude' ? '' : agent.note ?? (agent.kind === 'demo' ? 'This is the demo: no model is behind it.' : 'The built-in agent runs here.');
+    refill(this.note, words === '' ? null : h('p', { class: 'notice' }, icon('info'), h('span', {}, words)));
+  }
+
+  async loadRecent(offset = 0) {
+    const asked = (this.#asked += 1);
+    try {
+      const { sessions, hasMore } = await this.app.bridge.recent({ limit: RECENT, offset, ...(this.#search === '' ? {} : { search: this.#search }) });
+      if (asked !== this.#asked) return;
+      this.#recent = offset === 0 ? sessions : [...this.#recent, ...sessions];
+      this.#hasMore = hasMore;
+      this.#drawRecent();
+    } catch {
+      // Without a connection the old list stays.
+    }
+  }
+
+  update() {
+    const fits = (/** @type {SessionView} */ session) => this.#search === '' ||
+      [session.title, session.projectPath, session.lastLine, session.branch].some((text) => text?.toLowerCase().includes(this.#search));
+    const shown = this.app.list.sessions.filter((session) => !session.archived && fits(session));
+    /** @type {Record<Word, SessionView[]>} */
+    const groups = { needs: [], working: [], ready: [], over: [] };
+    for (const session of shown) groups[wordOf(session)].push(session);
+    for (const group of Object.values(groups)) group.sort((a, b) => b.updatedAt - a.updatedAt);
+    const ids = new Set(shown.map(({ id }) => id));
+    for (const id of this.#cards.keys()) if (!ids.has(id)) this.#cards.delete(id);
+    const sections = /** @type {[Word, SessionView[]][]} */ (Object.entries(groups)).filter(([, sessions]) => sessions.length > 0);
+    const wanted = sections.map(([word, sessions]) => ({ word, sessions }));
+    this.#reconcile(wanted);
+    const waiting = groups.needs.length;
+    document.title = waiting > 0 ? `(${waiting}) Pilothouse` : 'Pilothouse';
+    if (this.app.list.loaded && shown.length === 0 && this.#search === '') {
+      refill(this.sessions, h('div', { class: 'empty' }, icon('helm'), h('p', {}, 'No session runs.'),
+        h('p', { class: 'muted' }, 'Start one, or go on with one from below.')));
+    } else if (!this.app.list.loaded) {
+      refill(this.sessions, h('div', { class: 'skeletons', 'aria-hidden': 'true' }, [1, 2, 3].map(() => h('div', { class: 'skeleton' }))));
+    }
+  }
+
+  /** Puts cards in their order, touching only what is different. @param {{word: Word, sessions: SessionView[]}[]} groups */
+  #reconcile(groups) {
+    /** @type {HTMLElement[]} */
+    const wanted = [];
+    for (const { word, sessions } of groups) {
+      let head = /** @type {HTMLElement | null} */ (this.sessions.querySelector(`:scope > h2[data-word="${word}"]`));
+      head ??= h('h2', { class: `group-head ${word}`, 'data-word': word });
+      head.textContent = sessions.length > 1 ? `${WORDS[word]} · ${sessions.length}` : WORDS[word];
+      wanted.push(head);
+      for (const session of sessions) wanted.push(this.#card(session, word));
+    }
+    for (const child of [...this.sessions.children]) if (!wanted.includes(/** @type {HTMLElement} */ (child))) child.remove();
+    wanted.forEach((element, index) => {
+      const there = this.sessions.children[index];
+      if (there !== element) this.sessions.insertBefore(element, there ?? null);
+    });
+  }
+
+  /**
+   * @param {SessionView} session
+   * @param {Word} word
+   */
+  #card(session, word) {
+    const said = JSON.stringify([word, session.title, session.projectPath, session.branch, session.lastLine, session.cost, session.approvals.map(({ id }) => id), this.app.current === session.id]);
+    let card = this.#cards.get(session.id);
+    if (card?.said !== said) {
+      const element = this.#draw(session, word);
+      card?.element.replaceWith(element);
+      card = { said, element };
+      this.#cards.set(session.id, card);
+    }
+    const time = card.element.querySelector('.card-time');
+    if (time !== null) time.textContent = timeOf(session, word);
+    return card.element;
+  }
+
+  /**
+   * @param {SessionView} session
+   * @param {Word} word
+   */
+  #draw(session, word) {
+    const open = () => this.app.go(`#/s/${encodeURIComponent(session.id)}`);
+    const name = session.title ?? basename(session.projectPath);
+    const place = [session.title === undefined ? '' : basename(session.projectPath), session.branch ?? ''].filter((part) => part !== '');
+    return h('article', { class: `card ${word}`, 'data-session': session.id, 'aria-current': this.app.current === session.id ? 'true' : null },
+      h('a', { class: 'card-link', href: `#/s/${encodeURIComponent(session.id)}` },
+        h('span', { class: 'card-top' },
+          h('span', { class: `light ${word}`, 'aria-hidden': 'true' }),
+          h('span', { class: 'card-name' }, name),
+          h('span', { class: 'unseen' }, `, ${WORDS[word]}`),
+          h('span', { class: 'card-time' }, timeOf(session, word))),
+        session.lastLine === undefined || session.lastLine === '' ? null : h('span', { class: 'card-line' }, session.lastLine),
+        h('span', { class: 'card-foot' },
+          place.length > 0 ? h('span', { class: 'card-place' }, place.join(' · ')) : h('span', { class: 'card-place' }, session.projectPath),
+          session.cost > 0 ? h('span', {}, cost(session.cost)) : null)),
+      session.approvals.slice(0, 2).map((approval) =>
+        compactApproval(approval, { bridge: this.app.bridge, sessionId: session.id, project: session.projectPath }, open)),
+      session.approvals.length > 2 ? h('a', { class: 'card-more', href: `#/s/${encodeURIComponent(session.id)}` }, `${session.approvals.length - 2} more`) : null);
+  }
+
+  #drawRecent() {
+    const inUse = new Set(this.app.list.sessions.map(({ id }) => id));
+    const shown = this.#recent.filter(({ inUseBy }) => inUseBy === undefined || !inUse.has(inUseBy));
+    refill(this.recent,
+      shown.length === 0 ? null : h('h2', { class: 'group-head' }, 'Recent'),
+      shown.map((session) => h('button', { class: 'recent-row', type: 'button', 'data-recent': session.sessionId, onclick: () => this.#resume(session) },
+        icon('history'),
+        h('span', { class: 'recent-text' },
+          h('span', { class: 'recent-name' }, session.summary || session.firstPrompt || 'Without a word'),
+          h('span', { class: 'muted small' }, [basename(session.projectPath), session.gitBranch, ago(session.modifiedAt)].filter((part) => part !== undefined && part !== '').join(' · '))))),
+      this.#hasMore ? h('button', { class: 'button quiet', type: 'button', onclick: () => this.loadRecent(this.#recent.length) }, 'Show more') : null);
+  }
+
+  /** @param {RecentSession} session */
+  #resume(session) {
+    const go = (/** @type {'attach' | 'fork' | 'take_over'} */ lease) => {
+      this.app.bridge.resume(session.sessionId, session.projectPath ?? '', lease)
+        .then((id) => this.app.go(`#/s/${encodeURIComponent(id)}`), failed);
+    };
+    if (session.inUseBy === undefined) {
+      chooseSheet('Resume session', [
+        { name: 'Go on', what: session.summary, icon: 'play', pick: () => go('attach') },
+        { name: 'Fork', what: 'Go on from a copy; the original stays as it is', icon: 'branch', pick: () => go('fork') },
+      ]);
+      return;
+    }
+    chooseSheet('This session is in use', [
+      { name: 'Join', what: 'Follow and use it together', icon: 'right', pick: () => go('attach') },
+      { name: 'Fork', what: 'Go on from a copy', icon: 'branch', pick: () => go('fork') },
+      { name: 'Take over', what: 'Stop the other one first', icon: 'stop', danger: true, pick: () => go('take_over') },
+    ]);
+  }
+}
+
+/**
+ * @param {SessionView} session
+ * @param {Word} word
+ */
+function timeOf(session, word) {
+  const since = session.turnStartedAt;
+  return word === 'working' && since !== undefined ? duration(Math.floor((Date.now() - since) / 1000) * 1000) : ago(session.updatedAt);
+}

@@ -1,0 +1,56 @@
+// A browser that the bridge does not know yet.
+
+/** @import { App } from '../main.js' */
+
+import { h } from '../dom.js';
+import { icon } from '../icons.js';
+
+/** What this browser is called unless its user knows better. */
+function deviceName() {
+  const agent = navigator.userAgent;
+  const browser = /Edg\//.test(agent) ? 'Edge' : /Firefox\//.test(agent) ? 'Firefox' : /Chrome\//.test(agent) ? 'Chrome' : /Safari\//.test(agent) ? 'Safari' : 'Browser';
+  const system = /iPhone|iPad/.exec(agent)?.[0] ?? (/Android/.test(agent) ? 'Android' : /Mac OS/.test(agent) ? 'Mac' : /Windows/.test(agent) ? 'Windows' : /Linux/.test(agent) ? 'Linux' : 'somewhere');
+  return `${browser} on ${system}`;
+}
+
+/**
+ * The page that lets a browser in.
+ *
+ * @param {App} app
+ * @param {string} code from the address, or empty
+ * @param {() => void} paired
+ * @returns {HTMLElement}
+ */
+export function pairView(app, code, paired) {
+  const codeField = h('input', { class: 'field mono', type: 'text', value: code, required: true, autocapitalize: 'none', autocomplete: 'one-time-code', spellcheck: 'false' });
+  const name = h('input', { class: 'field', type: 'text', value: deviceName(), required: true, maxlength: 60 });
+  const problem = h('p', { class: 'problem', role: 'alert' });
+  const button = h('button', { class: 'button primary wide', type: 'submit' }, 'Pair this browser');
+  return h('main', { class: 'pair' },
+    h('div', { class: 'pair-card' },
+      h('div', { class: 'pair-mark' }, icon('helm')),
+      h('h1', { tabindex: -1 }, 'Pilothouse'),
+      h('p', { class: 'muted' }, code === ''
+        ? 'This browser is not paired yet. Open the pairing link that the bridge printed, or type its code.'
+        : 'Pairing lets this browser see your sessions and answer for you. You can take it back at any time.'),
+      h('form', {
+        class: 'stack',
+        onsubmit: async (/** @type {Event} */ event) => {
+          event.preventDefault();
+          button.disabled = true;
+          problem.textContent = '';
+          try {
+            // A whole link may have been pasted.
+            const typed = /#pair=([^&\s]+)/.exec(codeField.value)?.[1] ?? codeField.value.trim();
+            await app.bridge.http('pair', { code: typed, name: name.value.trim() });
+            paired();
+          } catch (error) {
+            problem.textContent = error instanceof Error ? error.message : String(error);
+            button.disabled = false;
+          }
+        },
+      },
+      code === '' ? h('label', { class: 'labelled' }, h('span', {}, 'Pairing code'), codeField) : null,
+      h('label', { class: 'labelled' }, h('span', {}, 'Name of this device'), name),
+      problem, button)));
+}

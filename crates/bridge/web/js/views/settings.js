@@ -1,0 +1,137 @@
+// Settings: how it looks, when it calls, who may come in.
+
+/** @import { App } from '../main.js' */
+
+import { h, refill } from '../dom.js';
+import { ago } from '../format.js';
+import { icon } from '../icons.js';
+import { isSubscribed, subscribe, unsubscribe } from '../push.js';
+import { confirmSheet, failed, sheet, toast } from '../parts/sheet.js';
+import { setTheme, theme } from '../theme.js';
+
+/** The settings. */
+export class SettingsView {
+  /** @param {App} app */
+  constructor(app) {
+    this.app = app;
+    this.title = h('h1', { class: 'chat-title', tabindex: -1 }, 'Settings');
+    this.devices = h('div', { class: 'devices' });
+    this.push = h('div', {});
+    const { welcome } = app.link;
+    this.element = h('section', { class: 'chat settings', 'aria-label': 'Settings' },
+      h('header', { class: 'chat-head' },
+        h('a', { class: 'icon-button back', href: '#/', 'aria-label': 'All sessions' }, icon('back')),
+        h('div', { class: 'chat-names' }, this.title)),
+      h('div', { class: 'settings-scroll' }, h('div', { class: 'settings-column' },
+        h('section', { class: 'panel' }, h('h2', {}, 'Appearance'), this.#themes()),
+        h('section', { class: 'panel' }, h('h2', {}, 'Notifications'),
+          h('p', { class: 'muted' }, 'A short word when a session needs you and no page is open in front of you.'), this.push),
+        h('section', { class: 'panel' }, h('h2', {}, 'Devices'), this.devices),
+        h('section', { class: 'panel' }, h('h2', {}, 'About'),
+          h('dl', { class: 'facts' },
+            fact('Bridge', `Pilothouse ${welcome?.version ?? ''}`),
+            fact('Agent', [welcome?.agent?.kind ?? 'claude', welcome?.agent?.version].filter((part) => part !== undefined).join(' ')),
+            welcome?.agent?.note === undefined ? null : fact('', welcome.agent.note),
+            fact('This device', `${welcome?.device ?? ''}: ${(welcome?.scopes ?? []).join(', ')}`),
+            fact('Directories', (welcome?.roots ?? []).join(', '))))))); 
+    void this.#drawDevices();
+    void this.#drawPush();
+  }
+
+  focus() {
+    this.title.focus({ preventScroll: true });
+  }
+
+  close() {}
+
+  #themes() {
+    const choices = /** @type {const} */ ([['auto', 'System'], ['light', 'Light'], ['dark', 'Dark']]);
+    return h('div', { class: 'segments', role: 'radiogroup', 'aria-label': 'Colours' },
+      choices.map(([id, name]) => h('label', { class: 'segment' },
+        h('input', { type: 'radio', name: 'theme', value: id, checked: theme() === id, onchange: () => setTheme(id) }), h('span', {}, name))));
+  }
+
+  async #drawPush() {
+    const state = await isSubscribed(this.app);
+    const words = {
+      unsupported: 'This browser cannot notify. On an iPhone, add Pilothouse to the home screen first.',
+      denied: 'Notifications are blocked for this page in the browser’s settings.',
+    };
+    if (state === 'unsupported' || state === 'denied') {
+      refill(this.push, h('p', { class: 'notice' }, icon('bell'), h('span', {}, words[state])));
+      return;
+    }
+    const on = state === 'on';
+    refill(this.push, h('button', {
+      class: `button${on ? '' : ' primary'}`, type: 'button',
+      onclick: async () => {
+        try {
+          await (on ? unsubscribe(this.app) : subscribe(this.app));
+          toast(on ? 'Notifications are off.' : 'Notifications are on.');
+        } catch (error) {
+          failed(error);
+        }
+        void this.#drawPush();
+      },
+    }, icon('bell'), on ? 'Turn off' : 'Notify me'));
+  }
+
+  async #drawDevices() {
+    if (!this.app.bridge.may('configure')) {
+      refill(this.devices, h('p', { class: 'muted' }, 'This device may not manage others.'));
+      return;
+    }
+    try {
+      /** @type {{devices: {id: string, name: string, scopes: string[], addedAt: number}[]}} */
+      const { devices } = await this.app.bridge.http('devices');
+      const own = this.app.link.welcome?.device;
+      refill(this.devices,
+        h('ul', { class: 'device-list' }, devices.map((device) => h('li', { class: 'device', 'data-device': device.id },
+          icon('phone'),
+          h('span', { class: 'device-text' },
+            h('strong', {}, device.name, device.name === own ? ' (this one)' : ''),
+            h('span', { class: 'muted small' }, `${device.scopes.join(', ')} · ${ago(device.addedAt)}`)),
+          h('button', { class: 'button small', type: 'button', 'aria-label': `Revoke ${device.name}`, onclick: () => this.#revoke(device) }, 'Revoke')))),
+        h('button', { class: 'button primary', type: 'button', onclick: () => this.#offer() }, icon('plus'), 'Pair another device'));
+    } catch (error) {
+      failed(error);
+    }
+  }
+
+  /** @param {{id: string, name: string}} device */
+  #revoke(device) {
+    confirmSheet(`Revoke ${device.name}?`, 'It is logged out at once and has to be paired again.', 'Revoke', async () => {
+      try {
+        await this.app.bridge.http('devices/revoke', { device: device.id });
+      } catch (error) {
+        failed(error);
+      }
+      void this.#drawDevices();
+    });
+  }
+
+  async #offer() {
+    try {
+      /** @type {{code: string, url: string}} */
+      const { url } = await this.app.bridge.http('pair/offer', {});
+      sheet('Pair another device', () => [
+        h('p', { class: 'muted' }, 'Open this on the other device within two minutes. It works once.'),
+        h('pre', { class: 'preview code', tabindex: 0 }, url),
+        h('button', {
+          class: 'button primary', type: 'button',
+          onclick: () => navigator.clipboard.writeText(url).then(() => toast('Copied.'), failed),
+        }, icon('copy'), 'Copy link'),
+      ]);
+    } catch (error) {
+      failed(error);
+    }
+  }
+}
+
+/**
+ * @param {string} name
+ * @param {string} value
+ */
+function fact(name, value) {
+  return h('div', { class: 'fact' }, h('dt', {}, name), h('dd', {}, value));
+}

@@ -1,0 +1,216 @@
+// What the page asks of the bridge, in its own words.
+
+/** @import { Approval, Delivery, Image, Message, RecentSession, SessionView } from '../types.js' */
+/** @import { Connection } from './connection.js' */
+
+/** A name that nobody else gives. */
+export function freshId() {
+  // `randomUUID` is only there on secure pages; a bridge in the local network may not be one.
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+/** Commands and questions, over one connection. */
+export class Bridge {
+  /** @param {Connection} link */
+  constructor(link) {
+    this.link = link;
+  }
+
+  /** Whether this device may do something. @param {string} scope */
+  may(scope) {
+    return this.link.welcome?.scopes.includes(scope) ?? false;
+  }
+
+  /** @returns {Promise<SessionView[]>} */
+  async sessions() {
+    const reply = await this.link.request({ type: 'list_sessions', includeEnded: true });
+    return reply['sessions'];
+  }
+
+  /**
+   * @param {{search?: string, offset?: number, limit?: number}} asked
+   * @returns {Promise<{sessions: RecentSession[], hasMore: boolean}>}
+   */
+  async recent(asked) {
+    const reply = await this.link.request({ type: 'list_recent_sessions', ...asked });
+    return { sessions: reply['sessions'], hasMore: reply['hasMore'] };
+  }
+
+  /**
+   * @param {{projectPath: string, permissionMode?: string, model?: string}} wanted
+   * @returns {Promise<string>}
+   */
+  async start(wanted) {
+    const reply = await this.link.request({ type: 'start', ...wanted, clientMessageId: freshId() });
+    return String(reply.sessionId);
+  }
+
+  /**
+   * @param {string} sessionId
+   * @param {string} projectPath
+   * @param {'attach' | 'fork' | 'take_over' | 'refuse'} lease
+   * @returns {Promise<string>}
+   */
+  async resume(sessionId, projectPath, lease) {
+    const reply = await this.link.request({ type: 'resume_session', sessionId, projectPath, lease });
+    return String(reply.sessionId);
+  }
+
+  /**
+   * @param {string} sessionId
+   * @param {number} limit
+   * @param {number} [before]
+   */
+  history(sessionId, limit, before) {
+    return this.link.request({ type: 'get_history', sessionId, limit, ...(before === undefined ? {} : { before }) });
+  }
+
+  /**
+   * @param {string} sessionId
+   * @param {number} [since]
+   */
+  subscribe(sessionId, since) {
+    return this.link.request({ type: 'subscribe', sessionId, ...(since === undefined ? {} : { since }) });
+  }
+
+  /** @param {string} sessionId */
+  unsubscribe(sessionId) {
+    this.link.send({ type: 'unsubscribe', sessionId });
+  }
+
+  /**
+   * @param {string} sessionId
+   * @param {{text: string, images: Image[], delivery: Delivery, clientMessageId: string}} input
+   */
+  input(sessionId, input) {
+    return this.link.request({ type: 'input', sessionId, ...input });
+  }
+
+  /**
+   * @param {string} sessionId
+   * @param {Approval} approval
+   */
+  approve(sessionId, approval) {
+    return this.link.request({ type: 'approve', sessionId, id: approval.id });
+  }
+
+  /**
+   * @param {string} sessionId
+   * @param {Approval} approval
+   * @param {number[]} suggestions
+   * @param {boolean} forSession
+   */
+  approveAlways(sessionId, approval, suggestions, forSession) {
+    return this.link.request({ type: 'approve_always', sessionId, id: approval.id, suggestions, forSession });
+  }
+
+  /**
+   * @param {string} sessionId
+   * @param {Approval} approval
+   * @param {string} message
+   * @param {boolean} [stop]
+   */
+  reject(sessionId, approval, message, stop = false) {
+    return this.link.request({ type: 'reject', sessionId, id: approval.id, message, stop });
+  }
+
+  /**
+   * @param {string} sessionId
+   * @param {Approval} approval
+   * @param {Record<string, string>} answers
+   */
+  answer(sessionId, approval, answers) {
+    const result = JSON.stringify({ questions: approval.questions ?? [], answers });
+    return this.link.request({ type: 'answer', sessionId, toolUseId: approval.id, result });
+  }
+
+  /** @param {string} sessionId */
+  interrupt(sessionId) {
+    return this.link.request({ type: 'interrupt', sessionId });
+  }
+
+  /** @param {string} sessionId */
+  stop(sessionId) {
+    return this.link.request({ type: 'stop_session', sessionId });
+  }
+
+  /**
+   * @param {string} sessionId
+   * @param {string} mode
+   */
+  setMode(sessionId, mode) {
+    return this.link.request({ type: 'set_mode', sessionId, mode });
+  }
+
+  /**
+   * @param {string} sessionId
+   * @param {string} model
+   */
+  setModel(sessionId, model) {
+    return this.link.request({ type: 'set_model', sessionId, ...(model === '' ? {} : { model }) });
+  }
+
+  /**
+   * @param {string} sessionId
+   * @param {string} inputId
+   * @param {string} text
+   */
+  editInput(sessionId, inputId, text) {
+    return this.link.request({ type: 'edit_input', sessionId, inputId, text });
+  }
+
+  /**
+   * @param {string} sessionId
+   * @param {string} inputId
+   */
+  cancelInput(sessionId, inputId) {
+    return this.link.request({ type: 'cancel_input', sessionId, inputId });
+  }
+
+  /**
+   * @param {string} sessionId
+   * @param {string} title
+   */
+  rename(sessionId, title) {
+    return this.link.request({ type: 'rename_session', sessionId, title });
+  }
+
+  /**
+   * @param {string} sessionId
+   * @param {boolean} archived
+   */
+  archive(sessionId, archived) {
+    return this.link.request({ type: 'archive_session', sessionId, archived });
+  }
+
+  /**
+   * A request besides the WebSocket.
+   *
+   * @param {string} path
+   * @param {object} [body] sent as JSON by POST; without it the request is a GET
+   * @returns {Promise<any>}
+   */
+  async http(path, body) {
+    const url = new URL(path, this.link.base);
+    const how = body === undefined
+      ? { cache: /** @type {RequestCache} */ ('no-store') }
+      : { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
+    const answer = await fetch(url, how);
+    const text = await answer.text();
+    if (!answer.ok) throw new Error(text.trim() || `The bridge answered ${answer.status}.`);
+    return (answer.headers.get('content-type') ?? '').startsWith('application/json') ? JSON.parse(text) : text;
+  }
+}
+
+/**
+ * What became of a decision, in words for the one who made it; nothing when it holds.
+ *
+ * @param {Message} reply
+ * @returns {string | null}
+ */
+export function decisionProblem(reply) {
+  if (reply['status'] === 'already_resolved') return `Already decided by ${reply['by'] ?? 'somebody else'}.`;
+  if (reply['status'] === 'gone') return `Nothing to decide any more: ${reply['why'] ?? 'it is gone'}.`;
+  return null;
+}

@@ -1,0 +1,253 @@
+// The WebSocket: kept open, or opened again, for as long as the page lives.
+
+/** @import { Message, Welcome } from '../types.js' */
+
+import { Signal } from './signal.js';
+
+/** How often the page asks whether the bridge is there, as browsers cannot send the WebSocket's own ping. */
+const PING_EVERY = 15_000;
+/** How long an answer may take before the connection is taken for dead. */
+const PATIENCE = 8_000;
+/** The waits between attempts to connect; the last one repeats. */
+const WAITS = [200, 500, 1000, 2000, 4000, 8000];
+/** The bridge closes with this when the device was revoked. */
+const REVOKED = 4401;
+
+/** @typedef {'connecting' | 'open' | 'unpaired'} LinkState */
+
+/** The bridge could not do what it was asked. */
+export class Refused extends Error {
+  /**
+   * @param {string} message
+   * @param {string} code
+   */
+  constructor(message, code) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** The connection broke before the answer came. Whether the bridge heard is not known. */
+export class Lost extends Error {
+  constructor() {
+    super('The connection broke before the bridge answered.');
+  }
+}
+
+/** The way to the bridge. */
+export class Connection {
+  /** @type {LinkState} */
+  state = 'connecting';
+  /** When something was last heard. */
+  heardAt = 0;
+  /** Since when there is no connection; 0 while there is one. */
+  downSince = Date.now();
+  /** @type {Welcome | null} */
+  welcome = null;
+
+  /** Every message of the bridge. @type {Signal<Message>} */
+  message = new Signal();
+  /** The state has changed. @type {Signal<LinkState>} */
+  changed = new Signal();
+
+  /** @type {WebSocket | null} */
+  #socket = null;
+  /** @type {Map<string, {resolve: (reply: Message) => void, reject: (error: Error) => void}>} */
+  #waiting = new Map();
+  #requests = 0;
+  #wanted = false;
+  #attempt = 0;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #retry;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #deadline;
+
+  /** @param {URL} base where the page is */
+  constructor(base) {
+    this.base = base;
+    setInterval(() => this.#ping(), PING_EVERY);
+    addEventListener('online', () => this.hurry());
+    // A bridge on this very machine is there although the network is not: ask it.
+    addEventListener('offline', () => this.#ping());
+    document.addEventListener('visibilitychange', () => {
+      this.tellVisible();
+      if (document.visibilityState === 'visible') this.hurry();
+    });
+    addEventListener('pageshow', () => this.hurry());
+  }
+
+  /** Connects now. */
+  open() {
+    this.#wanted = true;
+    if (this.state === 'unpaired') this.#become('connecting');
+    clearTimeout(this.#retry);
+    this.#socket?.close();
+    const url = new URL('ws', this.base);
+    url.protocol = url.protocol.replace('http', 'ws');
+    const socket = new WebSocket(url);
+    this.#socket = socket;
+    this.#expect(socket);
+    socket.onopen = () => {
+      this.request({ type: 'hello', protocol: 1, client: 'page' }).then(
+        (welcome) => this.#welcomed(socket, /** @type {any} */ (welcome)),
+        () => socket.close(),
+      );
+    };
+    socket.onmessage = (event) => this.#heard(socket, String(event.data));
+    socket.onclose = (event) => this.#closed(socket, event.code);
+  }
+
+  /** Tries again at once instead of waiting, or looks whether the connection still lives. */
+  hurry() {
+    if (!this.#wanted) return;
+    if (this.state === 'open') this.#ping();
+    else if (this.state === 'connecting' && this.#socket?.readyState !== WebSocket.CONNECTING) {
+      this.#attempt = 0;
+      this.open();
+    }
+  }
+
+  /**
+   * Says something that nobody answers.
+   *
+   * @param {{type: string, [member: string]: any}} message
+   */
+  send(message) {
+    if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify(message));
+  }
+
+  /**
+   * Asks, and gives the answer.
+   *
+   * @param {{type: string, [member: string]: any}} message
+   * @returns {Promise<Message>}
+   */
+  request(message) {
+    return new Promise((resolve, reject) => {
+      if (this.#socket?.readyState !== WebSocket.OPEN) {
+        reject(new Lost());
+        return;
+      }
+      const requestId = `p${(this.#requests += 1)}`;
+      this.#waiting.set(requestId, { resolve, reject });
+      this.#socket.send(JSON.stringify({ ...message, requestId }));
+    });
+  }
+
+  /** Tells the bridge whether somebody looks: then it need not notify. */
+  tellVisible() {
+    if (this.state === 'open') this.send({ type: 'visible', visible: document.visibilityState === 'visible' });
+  }
+
+  /**
+   * @param {WebSocket} socket
+   * @param {Welcome} welcome
+   */
+  #welcomed(socket, welcome) {
+    if (socket !== this.#socket) return;
+    this.welcome = welcome;
+    this.#attempt = 0;
+    this.downSince = 0;
+    this.#become('open');
+    this.tellVisible();
+  }
+
+  /**
+   * @param {WebSocket} socket
+   * @param {string} text
+   */
+  #heard(socket, text) {
+    if (socket !== this.#socket) return;
+    clearTimeout(this.#deadline);
+    this.#deadline = undefined;
+    this.heardAt = Date.now();
+    /** @type {Message} */
+    const message = JSON.parse(text);
+    const waiting = message.requestId === undefined ? undefined : this.#waiting.get(message.requestId);
+    if (waiting !== undefined && message.requestId !== undefined) {
+      this.#waiting.delete(message.requestId);
+      if (message.type === 'error') {
+        waiting.reject(new Refused(String(message['message']), String(message['errorCode'])));
+        return;
+      }
+      // What an answer changes is there before whoever asked goes on.
+      this.message.tell(message);
+      waiting.resolve(message);
+      return;
+    }
+    this.message.tell(message);
+  }
+
+  /**
+   * @param {WebSocket} socket
+   * @param {number} code
+   */
+  #closed(socket, code) {
+    if (socket !== this.#socket) return;
+    clearTimeout(this.#deadline);
+    this.#deadline = undefined;
+    this.#socket = null;
+    if (this.downSince === 0) this.downSince = Date.now();
+    const waiting = [...this.#waiting.values()];
+    this.#waiting.clear();
+    for (const { reject } of waiting) reject(new Lost());
+    if (code === REVOKED) {
+      this.#become('unpaired');
+      return;
+    }
+    this.#become('connecting');
+    void this.#again();
+  }
+
+  /** Waits and connects again, unless the bridge says that it does not know us. */
+  async #again() {
+    const wait = WAITS[Math.min(this.#attempt, WAITS.length - 1)] ?? 8000;
+    const first = this.#attempt === 0;
+    this.#attempt += 1;
+    // A browser does not tell a page why a WebSocket was refused, but it tells it of a plain request.
+    if (!first || this.heardAt === 0) {
+      const known = await this.#isKnown();
+      if (known === false) {
+        this.#become('unpaired');
+        return;
+      }
+    }
+    if (this.#socket !== null) return;
+    clearTimeout(this.#retry);
+    this.#retry = setTimeout(() => this.open(), wait * (0.8 + 0.4 * Math.random()));
+  }
+
+  /** Whether the bridge knows this device; nothing when it cannot be asked. */
+  async #isKnown() {
+    try {
+      const answer = await fetch(new URL('metrics', this.base), { cache: 'no-store' });
+      return answer.status === 401 ? false : answer.ok ? true : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  #ping() {
+    if (this.state !== 'open' || this.#socket === null) return;
+    this.send({ type: 'ping' });
+    this.#expect(this.#socket);
+  }
+
+  /** From now on something must be heard before long. @param {WebSocket} socket */
+  #expect(socket) {
+    if (this.#deadline !== undefined) return;
+    this.#deadline = setTimeout(() => {
+      this.#deadline = undefined;
+      // A dead connection takes its time to close: let go of it at once.
+      socket.close();
+      this.#closed(socket, 1006);
+    }, PATIENCE);
+  }
+
+  /** @param {LinkState} state */
+  #become(state) {
+    if (this.state === state) return;
+    this.state = state;
+    this.changed.tell(state);
+  }
+}
