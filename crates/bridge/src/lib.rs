@@ -8,6 +8,7 @@ pub mod api;
 pub mod auth;
 pub mod client;
 pub mod log;
+mod render;
 pub mod server;
 pub mod session;
 mod state_dir;

@@ -77,6 +77,13 @@ fn null_and_unknown_members_do_no_harm() {
     assert_eq!(received.message.unwrap(), Input { text: "x".to_owned(), ..Input::default() }.into());
 }
 
+fn diff() -> Diff {
+    let line = |kind: LineKind, html: &str| DiffLine { kind, html: html.to_owned() };
+    let lines = vec![line(LineKind::Same, "a"), line(LineKind::Removed, "b"), line(LineKind::Added, "c")];
+    let hunks = vec![Hunk { old_start: 1, new_start: 2, lines }];
+    Diff { path: "a".to_owned(), added: 1, removed: 1, hunks, cut: false }
+}
+
 /// One of each event.
 fn events() -> Vec<Event> {
     let json = |value: Value| Json::of(&value);
@@ -86,6 +93,7 @@ fn events() -> Vec<Event> {
         Assistant {
             message: json(json!({"content": [{"type": "text", "text": "hi"}]})),
             parent_tool_use_id: None,
+            rendered: vec![Some("<p>hi</p>".to_owned())],
         }
         .into(),
         ToolResult {
@@ -96,6 +104,9 @@ fn events() -> Vec<Event> {
             is_error: Some(false),
             parent_tool_use_id: None,
             details: Some(json(json!({"stdout": "done"}))),
+            diff: Some(diff()),
+            truncated: Some(Truncated { bytes: 100_000, url: "outputs/s/3".to_owned() }),
+            truncated_details: None,
         }
         .into(),
         TurnEnd { subtype: "success".to_owned(), cost: Some(0.25), ..TurnEnd::default() }.into(),
@@ -107,6 +118,7 @@ fn events() -> Vec<Event> {
             suggestions: Vec::new(),
             reason: None,
             questions: Vec::new(),
+            preview: Some(Preview::Diff { path: "a".to_owned(), diff: diff() }),
         }
         .into(),
         PermissionResolved {
@@ -126,9 +138,17 @@ fn events() -> Vec<Event> {
             state: InputStateChange::Queued,
             client_message_id: Some("c".into()),
             by: "phone".to_owned(),
+            rendered: Some("<p>hello</p>".to_owned()),
         }
         .into(),
-        InputState { input_id: "i".into(), state: InputStateChange::Cancelled, text: None, by: None }.into(),
+        InputState {
+            input_id: "i".into(),
+            state: InputStateChange::Cancelled,
+            text: None,
+            rendered: None,
+            by: None,
+        }
+        .into(),
         SessionState { state: Lifecycle::Ended, why: Some("stopped".to_owned()), by: None }.into(),
         InterruptRequested { by: "phone".to_owned() }.into(),
         ModeChanged { mode: "plan".to_owned(), by: "phone".to_owned() }.into(),

@@ -65,6 +65,8 @@ union! {
         RenameSession(RenameSession) = "rename_session",
         /// Puts a session aside, or takes it back.
         ArchiveSession(ArchiveSession) = "archive_session",
+        /// Says whether somebody looks at the client.
+        Visible(Visible) = "visible",
         /// Asks whether the bridge is there.
         Ping(Ping) = "ping",
     }
@@ -386,6 +388,13 @@ pub struct ArchiveSession {
     pub session_id: SessionId,
     /// Whether it is put aside.
     pub archived: bool,
+}
+
+/// Says whether somebody looks at the client: who does is not told the news by Web Push. *Extension.*
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Visible {
+    /// Whether somebody does.
+    pub visible: bool,
 }
 
 /// Asks whether the bridge is there: a page cannot send the WebSocket's own ping. *Extension.*

@@ -1,13 +1,11 @@
 //! What happens in a session. Every event is in the session's log, at one position, for good.
 
-use std::borrow::Cow;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::error::MessageError;
-use super::ids::{ApprovalId, ClientMessageId, InputId, Seq, SessionId};
-use super::union::{body, reason, union};
+use super::ids::{ApprovalId, ClientMessageId, InputId};
+use super::rendered::{Diff, Preview, Truncated};
+use super::union::union;
 use super::values::{Decision, Delivery, Image, Json, Lifecycle, Question, Suggestion};
 
 union! {
@@ -50,85 +48,6 @@ union! {
     }
 }
 
-impl Event {
-    /// Whether the original client knows this message.
-    pub fn is_original(&self) -> bool {
-        is_original(self.tag())
-    }
-
-    /// The event as it is sent and stored: with its session, position and time.
-    pub fn encode(&self, session_id: &SessionId, seq: Seq, at: i64) -> String {
-        let envelope = Envelope { session_id, seq, at };
-        struct Whole<'a>(&'a Event, &'a Envelope<'a>);
-        impl Serialize for Whole<'_> {
-            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                self.0.members(self.1, serializer)
-            }
-        }
-        // Every member is text, a number or JSON already, so there is nothing that could not be written.
-        serde_json::to_string(&Whole(self, &envelope)).unwrap_or_default()
-    }
-}
-
-/// Whether an event of this `type` is one that the original client knows.
-pub(crate) fn is_original(tag: &str) -> bool {
-    matches!(tag, "system" | "assistant" | "tool_result" | "result" | "permission_request")
-}
-
-/// An event with its place in the log.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Logged {
-    /// The session.
-    pub session_id: SessionId,
-    /// Its position there.
-    pub seq: Seq,
-    /// When, in milliseconds since 1970.
-    pub at: i64,
-    /// What happened.
-    pub event: Event,
-}
-
-impl Logged {
-    /// Reads an event back that [`Event::encode`] wrote.
-    ///
-    /// # Errors
-    /// When it is something else.
-    pub fn decode(text: &str) -> Result<Self, MessageError> {
-        let head: Head<'_> = serde_json::from_str(text)
-            .map_err(|error| MessageError::NotAMessage { reason: reason(&error) })?;
-        let envelope: OwnEnvelope = body(&head.tag, text)?;
-        let event = Event::read(&head.tag, text)?;
-        Ok(Self { session_id: envelope.session_id, seq: envelope.seq, at: envelope.at, event })
-    }
-}
-
-/// The `type` of a message that is known to be one; empty if it has none.
-pub(crate) fn tag_of(text: &str) -> Cow<'_, str> {
-    serde_json::from_str::<Head<'_>>(text).map(|head| head.tag).unwrap_or_default()
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Envelope<'a> {
-    session_id: &'a SessionId,
-    seq: Seq,
-    at: i64,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct OwnEnvelope {
-    session_id: SessionId,
-    seq: Seq,
-    at: i64,
-}
-
-#[derive(Deserialize)]
-struct Head<'a> {
-    #[serde(borrow, rename = "type")]
-    tag: Cow<'a, str>,
-}
-
 /// The session was made (`session_created`), or the CLI says what it is (`init`).
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -150,6 +69,9 @@ pub struct SystemEvent {
     /// The device that made the session. *Extension.*
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
+    /// The branch that is checked out there. *Extension.*
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch: Option<String>,
     /// The slash commands that can be typed. *Extension.*
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub slash_commands: Vec<String>,
@@ -164,6 +86,9 @@ pub struct Assistant {
     /// The call that started the subagent which speaks. *Extension.*
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent_tool_use_id: Option<String>,
+    /// Safe HTML of each block of `content` that has words; null for the others. *Extension.*
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rendered: Vec<Option<String>>,
 }
 
 /// A tool is done.
@@ -189,6 +114,15 @@ pub struct ToolResult {
     /// What the CLI says of the result for programs, for example the patch of an edit. *Extension.*
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub details: Option<Json>,
+    /// What the call changed in a file. *Extension.*
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub diff: Option<Diff>,
+    /// That `content` has only the beginning, and where the rest is. *Extension.*
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub truncated: Option<Truncated>,
+    /// That `details` were too long, and where they are. *Extension.*
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub truncated_details: Option<Truncated>,
 }
 
 /// A turn is over.
@@ -215,6 +149,12 @@ pub struct TurnEnd {
     /// Tokens of the turn as the CLI counts them. *Extension.*
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Json>,
+    /// How many tokens the model can take in. *Extension.*
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context_window: Option<u64>,
+    /// The branch that is checked out now. *Extension.*
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch: Option<String>,
     /// The device that stopped the session. *Extension.*
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
@@ -242,6 +182,9 @@ pub struct PermissionRequest {
     /// The questions of `AskUserQuestion`. *Extension.*
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub questions: Vec<Question>,
+    /// What it is about, for a page to show. *Extension.*
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preview: Option<Preview>,
 }
 
 /// How an approval ended.
@@ -285,6 +228,9 @@ pub struct UserInput {
     pub client_message_id: Option<ClientMessageId>,
     /// The device that it came from.
     pub by: String,
+    /// The words as safe HTML.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rendered: Option<String>,
 }
 
 /// What became of something a client said.
@@ -298,6 +244,9 @@ pub struct InputState {
     /// Its new words, when it was edited.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
+    /// The new words as safe HTML.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rendered: Option<String>,
     /// The device that did it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,

@@ -8,6 +8,8 @@ mod client;
 mod error;
 mod event;
 mod ids;
+mod logged;
+mod rendered;
 mod reply;
 mod schema;
 #[macro_use]
@@ -17,16 +19,18 @@ mod values;
 pub use client::{
     Answer, Approve, ApproveAlways, ArchiveSession, CancelInput, ClientMessage, EditInput, GetHistory, Hello,
     Input, Interrupt, ListRecentSessions, ListSessions, Ping, Received, Reject, RenameSession, ResumeSession,
-    SetMode, SetModel, Start, StopSession, Subscribe, Unsubscribe,
+    SetMode, SetModel, Start, StopSession, Subscribe, Unsubscribe, Visible,
 };
 pub use error::{ErrorCode, MessageError};
 pub use event::{
-    Assistant, Event, Frame, InputState, InputStateChange, InterruptRequested, Logged, ModeChanged,
-    ModelChanged, Partial, PermissionRequest, PermissionResolved, SessionArchived, SessionRenamed,
-    SessionState, SystemEvent, ToolResult, TurnEnd, UserInput,
+    Assistant, Event, Frame, InputState, InputStateChange, InterruptRequested, ModeChanged, ModelChanged,
+    Partial, PermissionRequest, PermissionResolved, SessionArchived, SessionRenamed, SessionState,
+    SystemEvent, ToolResult, TurnEnd, UserInput,
 };
-pub(crate) use event::{is_original, tag_of};
 pub use ids::{ApprovalId, ClientMessageId, InputId, RequestId, Seq, SessionId};
+pub use logged::Logged;
+pub(crate) use logged::{is_original, tag_of};
+pub use rendered::{Diff, DiffLine, Hunk, LineKind, Preview, Truncated};
 pub use reply::{
     Ack, AgentInfo, AgentKind, ApprovalReply, ApprovalStatus, ErrorReply, History, Pong, Presence,
     RecentSession, RecentSessions, Reply, SessionCreated, SessionList, SessionView, Status, StreamDelta,

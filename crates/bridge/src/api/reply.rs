@@ -70,7 +70,7 @@ impl Reply {
     /// # Errors
     /// When it is something else.
     pub fn decode(text: &str) -> Result<Self, super::MessageError> {
-        Self::read(&super::event::tag_of(text), text)
+        Self::read(&super::logged::tag_of(text), text)
     }
 
     /// Whether the original client knows this message.
@@ -203,13 +203,22 @@ pub struct SessionView {
     /// What is allowed without asking.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub permission_mode: Option<String>,
+    /// The branch that is checked out in its directory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch: Option<String>,
     /// The end of what was said last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_line: Option<String>,
     /// What it has cost, in US dollars.
     pub cost: f64,
+    /// How much of what the model can take in is taken, in percent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context_percent: Option<u8>,
     /// When it was made, in milliseconds since 1970.
     pub created_at: i64,
+    /// When the turn that runs began.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn_started_at: Option<i64>,
     /// When something last happened in it.
     pub updated_at: i64,
     /// The newest position of its log.
@@ -315,18 +324,8 @@ pub struct Subscribed {
     pub continuity: Continuity,
     /// The position after which events follow.
     pub since: Seq,
-    /// The newest position.
-    pub seq: Seq,
-    /// What the session does.
-    pub status: ProcessStatus,
-    /// Whether it has a CLI.
-    pub state: Lifecycle,
-    /// What waits for a decision.
-    #[serde(default)]
-    pub approvals: Vec<PermissionRequest>,
-    /// The messages that wait, oldest first.
-    #[serde(default)]
-    pub queue: Vec<InputId>,
+    /// What its log adds up to: status, open approvals, queue, title, model, cost.
+    pub session: SessionView,
 }
 
 /// What was streamed so far of the message that the model writes: take it instead of what you have of it.

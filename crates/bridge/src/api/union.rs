@@ -23,7 +23,7 @@ macro_rules! union {
             }
 
             /// Reads the message that `tag` says this is.
-            fn read(tag: &str, text: &str) -> Result<Self, $crate::api::MessageError> {
+            pub(super) fn read(tag: &str, text: &str) -> Result<Self, $crate::api::MessageError> {
                 match tag {
                     $($tag => $crate::api::union::body::<$body>(tag, text).map(Self::$variant),)+
                     _ => Err($crate::api::MessageError::Unsupported { tag: tag.to_owned() }),
@@ -31,7 +31,7 @@ macro_rules! union {
             }
 
             /// The members of the message besides those that every message of its kind has.
-            fn members<S: serde::Serializer, E: serde::Serialize>(&self, envelope: &E, serializer: S) -> Result<S::Ok, S::Error> {
+            pub(super) fn members<S: serde::Serializer, E: serde::Serialize>(&self, envelope: &E, serializer: S) -> Result<S::Ok, S::Error> {
                 match self {
                     $(Self::$variant(body) => serde::Serialize::serialize(
                         &$crate::api::union::Tagged { tag: $tag, envelope, body }, serializer),)+

@@ -1,5 +1,6 @@
 //! Which directories sessions may work in.
 
+use std::io::Read as _;
 use std::os::fd::AsRawFd as _;
 use std::os::fd::OwnedFd;
 use std::path::{Component, Path, PathBuf};
@@ -7,6 +8,15 @@ use std::sync::Arc;
 
 use rustix::fs::{Mode, OFlags, ResolveFlags, open, openat2};
 use thiserror::Error;
+
+/// Longer files are not read.
+const LONGEST_FILE: u64 = 1024 * 1024;
+
+/// How much of a commit's name is shown where there is no branch.
+const COMMIT: usize = 8;
+
+/// How much of a branch's name is shown, in characters.
+const LONGEST_BRANCH: usize = 200;
 
 /// Why a directory cannot be worked in.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -46,12 +56,37 @@ pub struct Project {
     /// Where it really is.
     path: PathBuf,
     handle: OwnedFd,
+    roots: Roots,
 }
 
 impl Project {
     /// Where it really is, without symbolic links.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// The text of a file beneath a root, named from there or from this directory; nothing if it is not there, too
+    /// long, or no text.
+    pub(crate) fn read(&self, file: &Path) -> Option<String> {
+        self.roots.read(&self.path.join(file))
+    }
+
+    /// The branch that is checked out here, or the beginning of the commit.
+    pub(crate) fn branch(&self) -> Option<String> {
+        let within = |directory: &&Path| self.roots.covers(directory);
+        let head = self.path.ancestors().take_while(within).find_map(|directory| {
+            let git = directory.join(".git");
+            // In a worktree of its own it is a file that says where the rest is.
+            let elsewhere =
+                self.roots.read(&git).and_then(|text| Some(text.strip_prefix("gitdir:")?.trim().to_owned()));
+            self.roots.read(&elsewhere.map_or(git, |path| directory.join(path)).join("HEAD"))
+        })?;
+        let head = head.trim();
+        let name = match head.strip_prefix("ref:") {
+            Some(name) => name.trim().trim_start_matches("refs/heads/"),
+            None => head.get(..COMMIT).unwrap_or(head),
+        };
+        Some(name.chars().filter(|char| !char.is_control()).take(LONGEST_BRANCH).collect())
     }
 
     /// A path to the very directory that was opened, for a child to start in.
@@ -106,10 +141,25 @@ impl Roots {
             if let Ok(handle) = openat2(&root.handle, beneath, flags, Mode::empty(), stay) {
                 let path = std::fs::read_link(format!("/proc/self/fd/{}", handle.as_raw_fd()))
                     .map_err(|_| outside())?;
-                return Ok(Project { path, handle });
+                return Ok(Project { path, handle, roots: self.clone() });
             }
         }
         Err(outside())
+    }
+
+    /// The text of a file beneath a root.
+    fn read(&self, file: &Path) -> Option<String> {
+        let (root, beneath) =
+            self.roots.iter().find_map(|root| Some((root, file.strip_prefix(&root.path).ok()?)))?;
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
+        let stay = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
+        let file = std::fs::File::from(openat2(&root.handle, beneath, flags, Mode::empty(), stay).ok()?);
+        if !file.metadata().ok()?.is_file() {
+            return None;
+        }
+        let mut text = String::new();
+        let read = file.take(LONGEST_FILE + 1).read_to_string(&mut text).ok()?;
+        (read as u64 <= LONGEST_FILE).then_some(text)
     }
 
     /// Whether a path, as somebody wrote it, is beneath a root. Good for lists only: opening decides.

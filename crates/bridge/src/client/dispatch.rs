@@ -147,6 +147,10 @@ impl Client {
             ClientMessage::ArchiveSession(archive) => {
                 self.command(Some(archive.session_id), What::Archive(archive.archived), request_id).await
             }
+            ClientMessage::Visible(visible) => {
+                self.viewing = visible.visible.then(|| self.hub.viewers().begin(&self.device.id));
+                Ok(())
+            }
             ClientMessage::Ping(_) => Ok(self.reply(Pong {}, request_id, sink).await?),
         }
     }
@@ -255,11 +259,7 @@ impl Client {
             session_id: session_id.clone(),
             continuity: joined.continuity,
             since: joined.since,
-            seq: joined.view.seq,
-            status: joined.view.status,
-            state: joined.view.state,
-            approvals: joined.view.approvals,
-            queue: joined.view.queue,
+            session: joined.view,
         };
         self.reply(subscribed, request_id, sink).await?;
         self.catch_up(&session_id, sink).await?;

@@ -12,7 +12,7 @@ use bytes::Bytes;
 
 use crate::api::{AgentInfo, Reply, RequestId, Seq, SessionId};
 use crate::auth::{Device, Roots};
-use crate::session::{Hub, Outbox};
+use crate::session::{Hub, Outbox, Viewing};
 use crate::ws;
 
 /// Where frames go that are meant for the client.
@@ -41,6 +41,8 @@ pub struct Client {
     extended: bool,
     /// The session that a message without a session means.
     addressed: Option<SessionId>,
+    /// While somebody looks at it.
+    viewing: Option<Viewing>,
     /// The newest position that was sent, for each session it follows.
     sent: HashMap<SessionId, Seq>,
 }
@@ -56,6 +58,7 @@ impl Client {
             outbox: Arc::default(),
             extended: false,
             addressed: None,
+            viewing: None,
             sent: HashMap::new(),
         }
     }

@@ -28,6 +28,7 @@ fn usual(message: &ClientMessage) -> Scope {
     match message {
         ClientMessage::Hello(_)
         | ClientMessage::Ping(_)
+        | ClientMessage::Visible(_)
         | ClientMessage::ListSessions(_)
         | ClientMessage::ListRecentSessions(_)
         | ClientMessage::GetHistory(_)

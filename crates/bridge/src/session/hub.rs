@@ -15,6 +15,7 @@ use super::command::{Command, What};
 use super::recorder::{Recorder, now};
 use super::refusal::Refusal;
 use super::state::State;
+use super::viewers::Viewers;
 use super::{recent, recover};
 use crate::api::{
     Ack, ErrorCode, Lease, Lifecycle, ListRecentSessions, ProcessStatus, RecentSessions, Reply,
@@ -57,6 +58,7 @@ struct Inner {
     /// Which session uses which Claude session.
     leases: Mutex<HashMap<String, SessionId>>,
     tasks: TaskTracker,
+    viewers: Viewers,
 }
 
 #[derive(Clone)]
@@ -116,6 +118,7 @@ impl Hub {
             sessions: Mutex::new(sessions),
             leases: Mutex::default(),
             tasks: TaskTracker::new(),
+            viewers: Viewers::default(),
         };
         Ok(Self { inner: Arc::new(inner) })
     }
@@ -123,6 +126,10 @@ impl Hub {
     /// The log.
     pub fn log(&self) -> &Log {
         &self.inner.log
+    }
+
+    pub(crate) fn viewers(&self) -> &Viewers {
+        &self.inner.viewers
     }
 
     /// Starts a session, or joins the one that the same start made before.
@@ -237,6 +244,7 @@ impl Hub {
             project_path: Some(launch.project.path().to_string_lossy().into_owned()),
             permission_mode: launch.mode.clone(),
             by: Some(launch.by.clone()),
+            branch: launch.project.branch(),
             slash_commands: Vec::new(),
         };
         let seq = recorder.store(created, key).await?;
@@ -315,7 +323,7 @@ impl Hub {
                 leases.insert(claude_id.to_owned(), holder.clone());
             }
         });
-        let running = Actor::start(recorder, options, waiting, on_claude_id);
+        let running = Actor::start(recorder, Arc::clone(&launch.project), options, waiting, on_claude_id);
         let hub = Arc::downgrade(&self.inner);
         let project = launch.project;
         self.inner.tasks.spawn(async move {

@@ -6,6 +6,7 @@ use std::path::Path;
 use pilothouse::sessions::{ListOptions, MessageKind, MessageOptions, SessionInfo, SessionMessage, Store};
 use serde_json::Value;
 
+use super::calls::Calls;
 use super::refusal::Refusal;
 use crate::api::{
     Assistant, Delivery, ErrorCode, Event, InputId, InputStateChange, Json, ListRecentSessions,
@@ -86,16 +87,22 @@ pub(crate) async fn conversation(store: &Store, claude_id: &str, project: &Path)
     });
     let messages = read.await.unwrap_or_default();
     let older = messages.len().saturating_sub(TAKEN_OVER);
-    messages.into_iter().skip(older).flat_map(events).collect()
+    let mut calls = Calls::default();
+    messages.into_iter().skip(older).flat_map(|message| events(message, &mut calls)).collect()
 }
 
-fn events(message: SessionMessage) -> Vec<Event> {
+fn events(message: SessionMessage, calls: &mut Calls) -> Vec<Event> {
+    let blocks = || message.message.get("content").and_then(Value::as_array).into_iter().flatten();
     if message.kind == MessageKind::Assistant {
-        let parent_tool_use_id = message.parent_tool_use_id;
-        return vec![Assistant { message: Json::of(&message.message), parent_tool_use_id }.into()];
+        for block in blocks().filter(|block| block.get("type").and_then(Value::as_str) == Some("tool_use")) {
+            let text = |name: &str| block.get(name).and_then(Value::as_str).unwrap_or_default();
+            calls.begin(text("id"), text("name"), || Json::of(&block.get("input")));
+        }
+        let (message, parent_tool_use_id) = (Json::of(&message.message), message.parent_tool_use_id);
+        return vec![Assistant { message, parent_tool_use_id, rendered: Vec::new() }.into()];
     }
     let mut events: Vec<Event> = Vec::new();
-    for block in message.message.get("content").and_then(Value::as_array).into_iter().flatten() {
+    for block in blocks() {
         if block.get("type").and_then(Value::as_str) != Some("tool_result") {
             continue;
         }
@@ -107,14 +114,20 @@ fn events(message: SessionMessage) -> Vec<Event> {
             }
             _ => String::new(),
         };
+        let tool_use_id = text("tool_use_id").unwrap_or_default();
+        let is_error = block.get("is_error").and_then(Value::as_bool);
+        let call = calls.end(&tool_use_id);
         let result = ToolResult {
-            tool_use_id: text("tool_use_id").unwrap_or_default(),
+            tool_use_id,
             content,
-            tool_name: None,
+            diff: call.as_ref().and_then(|call| call.diff(is_error, None)),
+            tool_name: call.map(|call| call.tool),
             images: Vec::new(),
-            is_error: block.get("is_error").and_then(Value::as_bool),
+            is_error,
             parent_tool_use_id: message.parent_tool_use_id.clone(),
             details: None,
+            truncated: None,
+            truncated_details: None,
         };
         events.push(result.into());
     }
@@ -128,6 +141,7 @@ fn events(message: SessionMessage) -> Vec<Event> {
             state: InputStateChange::Delivered,
             client_message_id: None,
             by: "transcript".to_owned(),
+            rendered: None,
         };
         events.push(input.into());
     }

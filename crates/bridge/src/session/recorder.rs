@@ -9,6 +9,7 @@ use crate::api::{
     TurnEnd,
 };
 use crate::log::{Item, Log, NewEvent, StorageError, Write};
+use crate::render;
 
 /// The writing side of one session: there is never more than one.
 #[derive(Debug)]
@@ -39,7 +40,8 @@ impl Recorder {
         key: Option<String>,
         then: impl FnOnce(Result<Seq, StorageError>) + Send + 'static,
     ) {
-        let event = event.into();
+        let mut event = event.into();
+        render::complete(&mut event).await;
         let seq = self.state.view.seq.next();
         let at = now();
         self.state.apply(seq, at, &event);
@@ -117,7 +119,10 @@ impl Recorder {
         }
         for input in self.state.inputs.iter().filter(|input| input.sending) {
             let state = InputStateChange::Indeterminate;
-            events.push(InputState { input_id: input.input_id.clone(), state, text: None, by: None }.into());
+            events.push(
+                InputState { input_id: input.input_id.clone(), state, text: None, rendered: None, by: None }
+                    .into(),
+            );
         }
         if !open.is_empty() {
             events.push(Partial { text: open.text, thinking: open.thinking }.into());

@@ -12,6 +12,9 @@ use crate::api::{
 /// How much of the last words a list shows, in characters.
 const LAST_LINE: usize = 160;
 
+/// How many tokens a model can take in of which nobody has said so, as most can.
+const USUAL_WINDOW: u64 = 200_000;
+
 /// The state of a session after the events that were applied.
 #[derive(Debug, Clone)]
 pub(crate) struct State {
@@ -19,6 +22,8 @@ pub(crate) struct State {
     pub(crate) view: SessionView,
     /// Whether a turn runs.
     pub(crate) turn_open: bool,
+    /// How many tokens the model can take in.
+    context_window: u64,
     /// Messages that no turn has taken yet, oldest first.
     pub(crate) inputs: Vec<Waiting>,
     /// Approvals that are over.
@@ -64,9 +69,12 @@ impl State {
             title: None,
             model: None,
             permission_mode: None,
+            branch: None,
             last_line: None,
             cost: 0.0,
+            context_percent: None,
             created_at: 0,
+            turn_started_at: None,
             updated_at: 0,
             seq: Seq(0),
             archived: false,
@@ -80,6 +88,7 @@ impl State {
         Self {
             view,
             turn_open: false,
+            context_window: USUAL_WINDOW,
             inputs: Vec::new(),
             resolved: HashMap::new(),
             commands: HashMap::new(),
@@ -102,13 +111,20 @@ impl State {
                 replace(&mut view.model, system.model.as_ref());
                 replace(&mut view.claude_session_id, system.claude_session_id.as_ref());
                 replace(&mut view.permission_mode, system.permission_mode.as_ref());
+                replace(&mut view.branch, system.branch.as_ref());
                 if let Some(path) = &system.project_path {
                     view.project_path.clone_from(path);
                 }
             }
             Event::Assistant(message) => {
-                if let Some(line) = last_line(message.message.get()) {
+                let Said { last_line, tokens } = Said::read(message.message.get());
+                if let Some(line) = last_line {
                     self.view.last_line = Some(line);
+                }
+                // A subagent has a context of its own.
+                if let Some(tokens) = tokens.filter(|_| message.parent_tool_use_id.is_none()) {
+                    let percent = tokens.saturating_mul(100) / self.context_window;
+                    self.view.context_percent = u8::try_from(percent.min(100)).ok();
                 }
             }
             Event::Result(end) => {
@@ -121,6 +137,8 @@ impl State {
                 }
                 self.view.cost = end.cost.unwrap_or(self.view.cost);
                 replace(&mut self.view.claude_session_id, end.claude_session_id.as_ref());
+                replace(&mut self.view.branch, end.branch.as_ref());
+                self.context_window = end.context_window.unwrap_or(self.context_window).max(1);
             }
             Event::PermissionRequest(request) => self.view.approvals.push(request.clone()),
             Event::PermissionResolved(resolved) => {
@@ -167,6 +185,8 @@ impl State {
         self.view.queue =
             self.inputs.iter().filter(|input| !input.sending).map(|input| input.input_id.clone()).collect();
         self.view.status = self.status();
+        let running = self.turn_open || !self.view.approvals.is_empty();
+        self.view.turn_started_at = running.then(|| self.view.turn_started_at.unwrap_or(at));
     }
 
     /// The same, for an event that was read from a log.
@@ -218,21 +238,52 @@ fn replace(place: &mut Option<String>, value: Option<&String>) {
     }
 }
 
-/// The first line of the last text of a message of the model.
-fn last_line(message: &str) -> Option<String> {
-    #[derive(Deserialize)]
-    struct Message {
-        #[serde(default)]
-        content: Vec<Block>,
+/// What a message of the model says about its session.
+#[derive(Default)]
+struct Said {
+    /// The end of its last text.
+    last_line: Option<String>,
+    /// How many tokens the model had before it, and has made.
+    tokens: Option<u64>,
+}
+
+impl Said {
+    fn read(message: &str) -> Self {
+        #[derive(Deserialize)]
+        struct Message {
+            #[serde(default)]
+            content: Vec<Block>,
+            #[serde(default)]
+            usage: Option<Usage>,
+        }
+        #[derive(Deserialize)]
+        struct Block {
+            #[serde(default)]
+            text: Option<String>,
+        }
+        #[derive(Deserialize)]
+        struct Usage {
+            #[serde(default)]
+            input_tokens: Option<u64>,
+            #[serde(default)]
+            cache_creation_input_tokens: Option<u64>,
+            #[serde(default)]
+            cache_read_input_tokens: Option<u64>,
+            #[serde(default)]
+            output_tokens: Option<u64>,
+        }
+        let Ok(message) = serde_json::from_str::<Message>(message) else { return Self::default() };
+        let tokens = message.usage.map(|usage| {
+            let cached = [usage.cache_creation_input_tokens, usage.cache_read_input_tokens];
+            let all = cached.into_iter().chain([usage.input_tokens, usage.output_tokens]);
+            all.flatten().fold(0_u64, u64::saturating_add)
+        });
+        let text = message.content.into_iter().rev().find_map(|block| block.text);
+        Self {
+            last_line: text.and_then(|text| shortened(&text)),
+            tokens: tokens.filter(|tokens| *tokens > 0),
+        }
     }
-    #[derive(Deserialize)]
-    struct Block {
-        #[serde(default)]
-        text: Option<String>,
-    }
-    let message: Message = serde_json::from_str(message).ok()?;
-    let text = message.content.into_iter().rev().find_map(|block| block.text)?;
-    shortened(&text)
 }
 
 fn shortened(text: &str) -> Option<String> {

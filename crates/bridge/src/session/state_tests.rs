@@ -11,12 +11,14 @@ fn input(id: &str, state: InputStateChange) -> Event {
         state,
         client_message_id: Some(id.into()),
         by: "phone".to_owned(),
+        rendered: None,
     }
     .into()
 }
 
 fn change(id: &str, state: InputStateChange) -> Event {
-    InputState { input_id: id.into(), state, text: Some("edited".to_owned()), by: None }.into()
+    InputState { input_id: id.into(), state, text: Some("edited".to_owned()), rendered: None, by: None }
+        .into()
 }
 
 fn result() -> Event {
@@ -32,6 +34,7 @@ fn request(id: &str) -> Event {
         suggestions: Vec::new(),
         reason: None,
         questions: Vec::new(),
+        preview: None,
     }
     .into()
 }
@@ -102,6 +105,7 @@ fn a_list_shows_cost_last_words_and_commands_that_ran() {
             &serde_json::json!({"content": [{"type": "text", "text": "first\nlast  \n"}, {"type": "tool_use"}]}),
         ),
         parent_tool_use_id: None,
+        rendered: Vec::new(),
     };
     let state = folded(&[input("a", InputStateChange::Queued), said.into(), result()]);
     assert_eq!(state.view.cost, 0.5);

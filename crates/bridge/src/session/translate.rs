@@ -1,13 +1,13 @@
 //! From what the CLI writes to events.
 
-use std::collections::HashMap;
-
 use pilothouse::proto::{
-    AgentFrame, BlockDelta, Content, ContentBlock, MessageStreamEvent, Source, System, ToolResultBlock, User,
+    AgentFrame, BlockDelta, Content, ContentBlock, MessageStreamEvent, Source, System, ToolResultBlock,
+    TurnResult, User,
 };
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use super::calls::Calls;
 use super::channel::Stream;
 use crate::api::{Assistant, Event, Frame, Image, Json, SystemEvent, ToolResult, TurnEnd};
 
@@ -25,7 +25,7 @@ pub(crate) struct Translated {
 /// Translates one session's frames. Remembers which tool each call is for.
 #[derive(Debug, Default)]
 pub(crate) struct Translator {
-    tools: HashMap<String, String>,
+    calls: Calls,
 }
 
 impl Translator {
@@ -45,11 +45,11 @@ impl Translator {
             AgentFrame::Assistant(message) => {
                 for block in &message.message.content {
                     if let ContentBlock::ToolUse(call) | ContentBlock::ServerToolUse(call) = block {
-                        self.tools.insert(call.id.to_string(), call.name.clone());
+                        self.calls.begin(call.id.to_string(), &call.name, || Json::of(&call.input));
                     }
                 }
                 let parent_tool_use_id = message.parent_tool_use_id.as_ref().map(ToString::to_string);
-                only(Assistant { message: member(raw), parent_tool_use_id }.into())
+                only(Assistant { message: member(raw), parent_tool_use_id, rendered: Vec::new() }.into())
             }
             AgentFrame::User(user) => self.user(raw, user),
             AgentFrame::Result(result) => only(
@@ -61,6 +61,8 @@ impl Translator {
                     duration: result.duration_ms.as_ref().and_then(serde_json::Number::as_f64).map(whole),
                     claude_session_id: Some(result.session_id.to_string()),
                     usage: result.usage.as_ref().map(Json::of),
+                    context_window: window(result),
+                    branch: None,
                     by: None,
                 }
                 .into(),
@@ -73,6 +75,7 @@ impl Translator {
                     project_path: None,
                     permission_mode: init.permission_mode.as_ref().map(ToString::to_string),
                     by: None,
+                    branch: None,
                     slash_commands: init.slash_commands.clone().unwrap_or_default(),
                 }
                 .into(),
@@ -130,16 +133,27 @@ impl Translator {
         let tool_use_id = block.tool_use_id.to_string();
         let content = block.content.as_ref();
         let images = content.map(Content::blocks).unwrap_or_default().iter().filter_map(image).collect();
+        let is_error = block.is_error.as_ref().copied();
+        let call = self.calls.end(&tool_use_id);
         ToolResult {
             content: content.map(|content| content.text().into_owned()).unwrap_or_default(),
-            tool_name: self.tools.remove(&tool_use_id),
+            diff: call.as_ref().and_then(|call| call.diff(is_error, details.as_ref())),
+            tool_name: call.map(|call| call.tool),
             tool_use_id,
             images,
-            is_error: block.is_error.as_ref().copied(),
+            is_error,
             parent_tool_use_id: parent,
             details,
+            truncated: None,
+            truncated_details: None,
         }
     }
+}
+
+/// How much the largest model of the turn can take in: it is the one that talks.
+fn window(result: &TurnResult) -> Option<u64> {
+    let used = result.model_usage.as_ref()?;
+    used.values().map(|usage| usage.context_window).max().filter(|window| *window > 0)
 }
 
 fn image(block: &ContentBlock) -> Option<Image> {

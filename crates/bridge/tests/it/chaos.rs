@@ -161,9 +161,12 @@ impl Follower {
         assert_ne!(message["continuity"], "gap", "{message}");
         let asked = match message["type"].as_str() {
             Some("permission_request") => vec![message["id"].clone()],
-            Some("subscribed") => {
-                message["approvals"].as_array().unwrap().iter().map(|open| open["id"].clone()).collect()
-            }
+            Some("subscribed") => message["session"]["approvals"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|open| open["id"].clone())
+                .collect(),
             _ => Vec::new(),
         };
         for id in asked {

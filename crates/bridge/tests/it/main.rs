@@ -14,6 +14,7 @@ mod original_client;
 mod peer;
 mod places;
 mod queue;
+mod rendering;
 mod resuming;
 mod sockets;
 mod wire;

@@ -39,7 +39,7 @@ async fn a_client_that_comes_back_gets_what_it_missed_and_nothing_twice() {
     let asked = laptop.until("permission_request").await;
     let mut late = place.modern(&hub, "late").await;
     late.say(json!({"type": "subscribe", "sessionId": session, "since": 0})).await;
-    assert_eq!(late.until("subscribed").await["approvals"][0]["id"], asked["id"]);
+    assert_eq!(late.until("subscribed").await["session"]["approvals"][0]["id"], asked["id"]);
     assert_eq!(
         laptop.until("presence").await["devices"].as_array().unwrap().len(),
         3,

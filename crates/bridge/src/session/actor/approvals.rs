@@ -1,12 +1,17 @@
 //! Approvals: asked by the CLI, decided once, and the CLI is told after the log.
 
+use std::path::Path;
+use std::sync::Arc;
+
 use tokio_util::sync::CancellationToken;
 
 use super::{Actor, Answer, FRAMES_BEFORE_APPROVAL, Note, Open};
 use crate::api::{
     ApprovalId, ApprovalReply, ApprovalStatus, Decision, Json, PermissionRequest, PermissionResolved,
-    Question, QuestionOption, Reply,
+    Preview, Question, QuestionOption, Reply,
 };
+use crate::auth::Project;
+use crate::render;
 use crate::session::decide::Verdict;
 use crate::session::recorder::Recorder;
 use crate::session::refusal::Refusal;
@@ -28,14 +33,17 @@ impl Actor {
         }
         let tool_use_id = request.tool_use_id.as_ref().map(ToString::to_string).unwrap_or_default();
         let id = self.fresh_approval_id(&tool_use_id);
+        let input = Json::of(&request.input);
+        let preview = preview(Arc::clone(&self.project), request.tool_name.clone(), input.clone()).await;
         let event = PermissionRequest {
             tool_use_id,
             tool_name: request.tool_name.clone(),
-            input: Json::of(&request.input),
+            input,
             id: id.clone(),
             suggestions: request.suggestions().to_vec(),
             reason: request.decision_reason.as_ref().or(request.title.as_ref()).cloned(),
             questions: request.questions().into_iter().map(question).collect(),
+            preview,
         };
         let withdrawn = request.cancelled().clone();
         let (to_self, name) = (self.to_self.clone(), id.clone());
@@ -114,6 +122,13 @@ impl Actor {
         };
         self.recorder.record(resolved, None, then).await;
     }
+}
+
+/// What a call is about. Comparing it with the file that it changes may take a moment.
+async fn preview(project: Arc<Project>, tool: String, input: Json) -> Option<Preview> {
+    let read = move |path: &str| project.read(Path::new(path));
+    let made = tokio::task::spawn_blocking(move || render::of_request(&tool, &input, read));
+    made.await.ok().flatten()
 }
 
 /// What somebody is told who decides about an approval that is not open.

@@ -48,13 +48,23 @@ impl Actor {
                 }
             },
             What::EditInput { input_id, text } => {
-                let change =
-                    InputState { input_id, state: InputStateChange::Edited, text: Some(text), by: Some(by) };
+                let change = InputState {
+                    input_id,
+                    state: InputStateChange::Edited,
+                    text: Some(text),
+                    rendered: None,
+                    by: Some(by),
+                };
                 self.change_queued(change, answer).await;
             }
             What::CancelInput(input_id) => {
-                let change =
-                    InputState { input_id, state: InputStateChange::Cancelled, text: None, by: Some(by) };
+                let change = InputState {
+                    input_id,
+                    state: InputStateChange::Cancelled,
+                    text: None,
+                    rendered: None,
+                    by: Some(by),
+                };
                 self.change_queued(change, answer).await;
             }
             What::Rename(title) => {
@@ -96,6 +106,7 @@ impl Actor {
             state,
             client_message_id: client_message_id.clone(),
             by: by.clone(),
+            rendered: None,
         };
         let key = client_message_id.as_ref().map(|id| format!("client:{id}"));
         let stored = self.recorder.store(event, key).await;

@@ -37,7 +37,8 @@ impl Actor {
         if let Some(frame) = event.frame() {
             self.deliveries(frame).await;
         }
-        for event in translated.events {
+        for mut event in translated.events {
+            self.name_the_branch(&mut event);
             let whole = matches!(&event, Event::Assistant(message) if message.parent_tool_use_id.is_none());
             if whole || matches!(event, Event::Result(_)) {
                 self.close_block().await;
@@ -49,6 +50,15 @@ impl Actor {
                 (self.on_claude_id)(id);
             }
             self.recorder.note(event).await;
+        }
+    }
+
+    /// A turn may begin and end on different branches.
+    fn name_the_branch(&self, event: &mut Event) {
+        match event {
+            Event::System(system) => system.branch = self.project.branch(),
+            Event::Result(end) => end.branch = self.project.branch(),
+            _ => {}
         }
     }
 
@@ -98,7 +108,9 @@ impl Actor {
         for input_id in sending(self) {
             // A CLI that names no messages has taken all there are when a turn begins or ends.
             if named.as_ref().is_none_or(|named| named.contains(&input_id.0)) {
-                self.recorder.note(InputState { input_id, state, text: None, by: None }).await;
+                self.recorder
+                    .note(InputState { input_id, state, text: None, rendered: None, by: None })
+                    .await;
             }
         }
     }
@@ -126,7 +138,8 @@ impl Actor {
             return;
         }
         let state = InputStateChange::Sending;
-        let change = InputState { input_id: next.input_id.clone(), state, text: None, by: None };
+        let change =
+            InputState { input_id: next.input_id.clone(), state, text: None, rendered: None, by: None };
         if self.recorder.store(change, None).await.is_ok() {
             self.send(&next.input_id, &next.text, &next.images);
         }

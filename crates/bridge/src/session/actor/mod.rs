@@ -7,6 +7,7 @@ mod frames;
 use std::collections::HashMap;
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use pilothouse::{AllEvents, Options, Prompt, Session};
@@ -21,6 +22,7 @@ use super::translate::Translator;
 use crate::api::{
     ApprovalId, Lifecycle, ModeChanged, ModelChanged, Reply, Seq, SessionArchived, SessionRenamed,
 };
+use crate::auth::Project;
 use crate::log::StorageError;
 
 pub(crate) use approvals::closed;
@@ -36,6 +38,8 @@ type Answer = oneshot::Sender<Result<Reply, Refusal>>;
 /// A session with a CLI.
 pub(crate) struct Actor {
     recorder: Recorder,
+    /// Where the CLI works.
+    project: Arc<Project>,
     commands: mpsc::Receiver<Command>,
     notes: mpsc::Receiver<Note>,
     to_self: mpsc::Sender<Note>,
@@ -86,6 +90,7 @@ impl Actor {
     /// Starts the CLI and the task. The task ends when the CLI does.
     pub(crate) fn start(
         recorder: Recorder,
+        project: Arc<Project>,
         options: Options,
         commands: mpsc::Receiver<Command>,
         on_claude_id: Box<dyn Fn(&str) + Send>,
@@ -104,6 +109,7 @@ impl Actor {
         });
         let mut actor = Self {
             recorder,
+            project,
             commands,
             notes,
             to_self,

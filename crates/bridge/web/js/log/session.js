@@ -131,10 +131,11 @@ export class Session {
     this.#joining = false;
     // What was being written may be done by now; if not, a snapshot follows.
     this.stream = { text: '', thinking: '' };
-    this.status = reply['status'];
-    this.state = reply['state'];
+    const view = reply['session'];
+    this.status = view.status;
+    this.state = view.state;
     // An approval may be older than the page that is here.
-    for (const approval of reply['approvals'] ?? []) {
+    for (const approval of view.approvals) {
       if (!this.transcript.approvals.has(approval.id)) this.transcript.approvals.set(approval.id, approval);
     }
   }

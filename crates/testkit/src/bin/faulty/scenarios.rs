@@ -80,6 +80,13 @@ fn size() -> usize {
     std::env::var("FAULTY_SIZE").ok().and_then(|text| text.parse().ok()).unwrap_or(1)
 }
 
+/// The frames that a prompt asks for: its text is a JSON array of them.
+fn frames_of(prompt: &Value) -> Vec<Value> {
+    let content = &prompt["message"]["content"];
+    let text = content.as_str().or_else(|| content[0]["text"].as_str()).unwrap_or_default();
+    serde_json::from_str(text).unwrap_or_default()
+}
+
 fn finish(cli: &mut Cli, said: &str) -> io::Result<()> {
     cli.send(result(said, &[]))?;
     cli.send(state("idle"))
@@ -108,6 +115,15 @@ fn turn(fault: &str, cli: &mut Cli, prompt: &Value) -> io::Result<Option<ExitCod
         "no_result" => {
             cli.send(text("half a"))?;
             cli.send(state("idle"))?;
+        }
+        "as_told" => {
+            for told in frames_of(prompt) {
+                match told.get("ask") {
+                    Some(request) => drop(cli.ask(request)?),
+                    None => cli.send(told)?,
+                }
+            }
+            finish(cli, "done as told")?;
         }
         "permission" => {
             let answer = cli.ask(&can_use_tool("touch x"))?;

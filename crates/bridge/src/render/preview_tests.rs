@@ -1,0 +1,59 @@
+use serde_json::json;
+
+use super::*;
+
+fn preview(tool: &str, input: serde_json::Value) -> Value {
+    let file = |path: &str| (path == "/p/a.txt").then(|| "one\ntwo\nthree\n".to_owned());
+    serde_json::to_value(of_request(tool, &Json::of(&input), file)).unwrap()
+}
+
+#[test]
+fn each_tool_shows_what_it_is_about() {
+    let command = preview("Bash", json!({"command": "rm <x>"}));
+    let html =
+        "<pre><code class=\"language-bash\"><span class=\"hl-function\">rm</span> &lt;x&gt;</code></pre>";
+    assert_eq!(command, json!({"kind": "command", "html": html}));
+    assert_eq!(
+        preview("ExitPlanMode", json!({"plan": "# Go"})),
+        json!({"kind": "plan", "html": "<h1>Go</h1>\n"})
+    );
+    assert_eq!(preview("AskUserQuestion", json!({"questions": []})), Value::Null);
+    let other = preview("mcp__x__y", json!({"<a>": "</code><script>"}));
+    assert_eq!(other["kind"], "json");
+    assert!(other["html"].as_str().unwrap().contains("&lt;/code&gt;&lt;script&gt;"), "{other}");
+    assert_eq!(preview("Bash", json!({"command": 7}))["kind"], "json", "what does not fit is shown as it is");
+}
+
+#[test]
+fn an_edit_is_shown_where_it_happens() {
+    let line = |kind: &str, html: &str| json!({"kind": kind, "html": html});
+    let edit = preview("Edit", json!({"file_path": "/p/a.txt", "old_string": "two", "new_string": "2"}));
+    let lines = json!([line(" ", "one"), line("-", "two"), line("+", "2"), line(" ", "three")]);
+    assert_eq!(
+        (&edit["kind"], &edit["path"], &edit["diff"]["hunks"][0]["lines"]),
+        (&json!("diff"), &json!("/p/a.txt"), &lines)
+    );
+    let unread = preview("Edit", json!({"file_path": "/p/b.txt", "old_string": "two", "new_string": "2"}));
+    assert_eq!(unread["diff"]["hunks"][0]["lines"], json!([line("-", "two"), line("+", "2")]));
+    let write = preview("Write", json!({"file_path": "/p/a.txt", "content": "one\ntwo\n"}));
+    assert_eq!((&write["diff"]["added"], &write["diff"]["removed"]), (&json!(0), &json!(1)));
+    let edits = json!([{"old_string": "one", "new_string": "1"}, {"old_string": "1\n", "new_string": ""}]);
+    let several = preview("MultiEdit", json!({"file_path": "/p/a.txt", "edits": edits}));
+    assert_eq!(several["diff"]["hunks"][0]["lines"][0], line("-", "one"));
+    let cell = preview("NotebookEdit", json!({"notebook_path": "/p/n.ipynb", "new_source": "x"}));
+    assert_eq!(cell["diff"]["added"], 1);
+}
+
+#[test]
+fn a_result_is_shown_as_the_cli_describes_it_or_as_it_was_asked_for() {
+    let input = Json::of(&json!({"file_path": "/f", "old_string": "a", "new_string": "b"}));
+    let patch = json!([{"oldStart": 7, "oldLines": 1, "newStart": 8, "newLines": 1, "lines": ["-a", "+b"]}]);
+    let details = Json::of(&json!({"filePath": "/f", "structuredPatch": patch, "originalFile": "…"}));
+    let described = of_result("Edit", Some(&input), Some(&details)).unwrap();
+    assert_eq!((described.hunks[0].old_start, described.hunks[0].new_start), (7, 8));
+    let asked = of_result("Edit", Some(&input), Some(&Json::of(&"no object"))).unwrap();
+    assert_eq!((asked.added, asked.removed), (1, 1));
+    let made = json!({"type": "create", "filePath": "/f", "content": "x\ny\n", "structuredPatch": []});
+    assert_eq!(of_result("Write", None, Some(&Json::of(&made))).unwrap().added, 2);
+    assert_eq!(of_result("Bash", Some(&input), Some(&details)), None);
+}
