@@ -1,8 +1,9 @@
 use std::time::Duration;
 
 use pilothouse_model::{Fault, FaultAction, Place};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use tokio::io::AsyncWriteExt as _;
+use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
 
 use super::head::Head;
@@ -20,6 +21,8 @@ const MOST_PIECES: usize = 400;
 pub(super) struct Faults {
     faults: Vec<Counted>,
     sink: Sink,
+    /// Lines that the agent takes for the host's.
+    to_agent: UnboundedSender<Vec<u8>>,
     process: DoProcessFault,
     /// Fires when the agent wants to end; nothing waits longer than that.
     closing: CancellationToken,
@@ -41,11 +44,13 @@ impl Faults {
     pub(super) fn new(
         faults: Vec<Fault>,
         sink: Sink,
+        to_agent: UnboundedSender<Vec<u8>>,
         process: DoProcessFault,
         closing: CancellationToken,
     ) -> Self {
         let faults = faults.into_iter().map(|fault| Counted { fault, seen: 0 }).collect();
-        Self { faults, sink, process, closing, last_request: String::new(), session: String::new(), ids: 0 }
+        let (last_request, session) = (String::new(), String::new());
+        Self { faults, sink, to_agent, process, closing, last_request, session, ids: 0 }
     }
 
     /// What goes wrong before the first frame.
@@ -157,6 +162,7 @@ impl Faults {
                     self.pass(&line).await;
                 }
             }
+            FaultAction::Withdraw => self.withdraw().await,
             FaultAction::Stderr => {
                 let bytes = fault.bytes.map_or_else(|| text().into_bytes(), |bytes| flood(&text(), bytes));
                 self.do_blocking(ProcessFault::Stderr(bytes)).await;
@@ -170,6 +176,18 @@ impl Faults {
             | FaultAction::IgnoreEof => {}
         }
         Ok(())
+    }
+
+    /// Takes the agent's last request back. The agent gets on as if the host had failed to answer, whether or not the host
+    /// still does.
+    async fn withdraw(&mut self) {
+        let id = self.last_request.clone();
+        let withdrawn = json!({"type": "control_cancel_request", "request_id": id});
+        self.pass(&encoded(&withdrawn)).await;
+        let answer = json!({"subtype": "error", "request_id": id, "error": "the request was withdrawn"});
+        let line = encoded(&json!({"type": "control_response", "response": answer}));
+        // An agent that has stopped listening needs no answer.
+        let _ = self.to_agent.send(line);
     }
 
     async fn wait(&mut self, time: Duration) {
@@ -220,7 +238,7 @@ fn with_padding_field(mut frame: Map<String, Value>, missing: usize) -> Map<Stri
     frame
 }
 
-fn encoded(frame: &Map<String, Value>) -> Vec<u8> {
+fn encoded(frame: &impl serde::Serialize) -> Vec<u8> {
     let mut line = serde_json::to_vec(frame).unwrap_or_default();
     line.push(b'\n');
     line

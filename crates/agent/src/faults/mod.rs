@@ -6,6 +6,7 @@
 mod apply;
 mod carry;
 mod head;
+mod hear;
 mod ports;
 
 use std::sync::Arc;
@@ -13,10 +14,12 @@ use std::sync::Arc;
 use pilothouse_link::Transport;
 use pilothouse_model::{Fault, FaultAction};
 use tokio::io::AsyncWriteExt as _;
+use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use apply::Faults;
-use ports::{Input, Output};
+use hear::Hearing;
+use ports::Output;
 
 /// How much may be on its way through the faults.
 const BUFFER: usize = 64 * 1024;
@@ -62,11 +65,18 @@ pub fn between(transport: Transport, faults: Vec<Fault>, process: DoProcessFault
     }
     let ignores_end = faults.iter().any(|fault| fault.action == FaultAction::IgnoreEof);
     let closing = CancellationToken::new();
+    // Unbounded, because there are only as many as the script has faults.
+    let (to_agent, added) = mpsc::unbounded_channel();
+    let hearing = Hearing { added, ignores_end, closing: closing.clone() };
     transport.wrapped(
-        |reader| Input::new(reader, ignores_end),
+        |reader| {
+            let (near, far) = tokio::io::duplex(BUFFER);
+            tokio::spawn(hear::hear(reader, far, hearing));
+            near
+        },
         |writer| {
             let (near, far) = tokio::io::duplex(BUFFER);
-            let stage = Faults::new(faults, writer, process, closing.clone());
+            let stage = Faults::new(faults, writer, to_agent, process, closing.clone());
             Output::new(near, tokio::spawn(carry::carry(far, stage)), closing)
         },
     )

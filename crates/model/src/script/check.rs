@@ -178,7 +178,7 @@ fn check_fault(fault: &Fault) -> Result<(), Problem> {
         check_map(frame, &|name| FAULT_NAMES.contains(&name))?;
     }
     let needs_frame = matches!(fault.action, Do::Repeat | Do::Drop | Do::Delay | Do::Split);
-    if fault.is_at_start() && needs_frame {
+    if fault.is_at_start() && (needs_frame || fault.action == Do::Withdraw) {
         return Err(Problem::new("at the start there is no frame to do that with"));
     }
     if needs_frame && fault.place == Place::Instead && fault.action != Do::Drop {

@@ -69,6 +69,8 @@ pub enum FaultAction {
     Delay,
     /// The frame is written in pieces that cut characters in half, with a pause between them.
     Split,
+    /// The agent takes back the last request that it sent to the host, and goes on without an answer.
+    Withdraw,
     /// Text goes to stderr.
     Stderr,
     /// SIGTERM is ignored from now on.
