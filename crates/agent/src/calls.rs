@@ -8,7 +8,7 @@ use pilothouse_proto::{
     AgentFrame, Content, ContentBlock, Extra, Opt, PermissionDecisionMeta, ToolProgress, ToolResultBlock,
     ToolResultMeta,
 };
-use pilothouse_tools::{Done, Outcome};
+use pilothouse_tools::{Done, Hold, Outcome};
 use serde_json::{Number, Value};
 
 use crate::hooks::{Occasion, ToolUse};
@@ -67,6 +67,9 @@ async fn perform_known(session: &Arc<Session>, mut call: ToolCall, tool: &dyn Ag
     if call.name == "Edit" && !call.input.contains_key("replace_all") {
         call.input.insert("replace_all".to_owned(), false.into());
     }
+    // Whoever judges the call and the tool that runs it go by the same places on disk.
+    let places = session.workspace().places();
+    let _held: Vec<Hold> = tool.touches(&call.input, session).iter().map(|path| places.hold(path)).collect();
     let verdict = match tool.is_internal() {
         true => Verdict::Run {
             input: call.input.clone(),
@@ -151,17 +154,7 @@ fn finish(call: ToolCall, ran: Ran, decision: Option<PermissionDecisionMeta>) ->
                 is_error: if call.name == "Bash" { false.into() } else { Opt::Absent },
                 ..ToolResultBlock::default()
             };
-            let end = CallEnd::Result;
-            Performed {
-                call,
-                result,
-                structured,
-                meta,
-                follow_ups: Vec::new(),
-                after: Vec::new(),
-                contexts: Vec::new(),
-                end,
-            }
+            Performed::new(call, result, structured, meta)
         }
         Outcome::Failed { message, misuse: true } => {
             let text = format!("<tool_use_error>{message}</tool_use_error>");
@@ -230,20 +223,15 @@ async fn tell_hooks(session: &Arc<Session>, performed: &mut Performed, tool: &dy
 }
 
 impl Performed {
+    fn new(call: ToolCall, result: ToolResultBlock, structured: Value, meta: Option<ToolResultMeta>) -> Self {
+        let (follow_ups, after, contexts) = (Vec::new(), Vec::new(), Vec::new());
+        Self { call, result, structured, meta, follow_ups, after, contexts, end: CallEnd::Result }
+    }
+
     fn refused(call: ToolCall, text: &str, structured: Option<Value>, meta: Option<ToolResultMeta>) -> Self {
         let result = crate::voice::failed_result(&call.id, text);
         let structured = structured.unwrap_or_else(|| format!("Error: {text}").into());
-        let end = CallEnd::Result;
-        Self {
-            call,
-            result,
-            structured,
-            meta,
-            follow_ups: Vec::new(),
-            after: Vec::new(),
-            contexts: Vec::new(),
-            end,
-        }
+        Self::new(call, result, structured, meta)
     }
 
     /// The user stopped it: before it ran, or while it did.

@@ -1,13 +1,14 @@
 //! What a session can call: the built-in tools, those of this crate, and those of MCP servers, behind one trait.
 
 use std::future::Future;
+use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
 
 use pilothouse_proto::{
     AgentFrame, AgentId, ContentBlock, McpServerProvenance, PermissionDecisionMeta, ToolUseId,
 };
-use pilothouse_tools::{Input, Outcome, Tool};
+use pilothouse_tools::{Input, Outcome, Tool, Touch};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
@@ -128,6 +129,11 @@ pub trait AgentTool: Send + Sync {
         None
     }
 
+    /// The paths on disk that a call would read or change.
+    fn touches(&self, _: &Input, _: &Session) -> Vec<PathBuf> {
+        Vec::new()
+    }
+
     /// Runs a call that may run. `call.stop` fires on an interrupt; the tool then ends soon.
     fn run<'a>(&'a self, call: &'a ToolCall, session: &'a Arc<Session>) -> Working<'a>;
 }
@@ -150,6 +156,11 @@ impl<T: Tool> AgentTool for Builtin<T> {
 
     fn runs_in_parallel(&self, _: &Input) -> bool {
         self.0.runs_in_parallel()
+    }
+
+    fn touches(&self, input: &Input, session: &Session) -> Vec<PathBuf> {
+        let touched = self.0.touches(input, session.workspace()).into_iter();
+        touched.map(|(Touch::Read(path) | Touch::Write(path))| path).collect()
     }
 
     fn run<'a>(&'a self, call: &'a ToolCall, session: &'a Arc<Session>) -> Working<'a> {

@@ -1,7 +1,6 @@
 //! Finding what a test left running, by a marker in the environment of processes.
 
 use std::fs;
-use std::path::Path;
 
 use crate::sandbox::MARKER_VARIABLE;
 
@@ -20,24 +19,12 @@ pub struct MarkedProcess {
 /// also what escaped from its process group. Zombies have no environment and are not counted. Only Linux has
 /// `/proc`; elsewhere nothing is found.
 pub fn processes_marked(marker: &str) -> Vec<MarkedProcess> {
-    let wanted = format!("{MARKER_VARIABLE}={marker}");
-    let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
-    let mut found: Vec<MarkedProcess> = entries
-        .flatten()
-        .filter_map(|entry| {
-            let pid: u32 = entry.file_name().to_str()?.parse().ok()?;
-            let environment = fs::read(entry.path().join("environ")).ok()?;
-            let marked = environment.split(|byte| *byte == 0).any(|item| item == wanted.as_bytes());
-            (marked && pid != std::process::id())
-                .then(|| MarkedProcess { pid, command: command(&entry.path()) })
-        })
-        .collect();
-    found.sort_by_key(|process| process.pid);
-    found
+    let found = pilothouse_proc::marked(MARKER_VARIABLE, marker).into_iter();
+    found.map(|pid| MarkedProcess { pid, command: command(pid) }).collect()
 }
 
-fn command(process: &Path) -> String {
-    let bytes = fs::read(process.join("cmdline")).unwrap_or_default();
+fn command(pid: u32) -> String {
+    let bytes = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     let arguments = bytes.split(|byte| *byte == 0).filter(|argument| !argument.is_empty());
     arguments.map(String::from_utf8_lossy).collect::<Vec<_>>().join(" ")
 }

@@ -44,7 +44,8 @@ fn edit(input: Input, workspace: &Workspace) -> Result<Outcome, Outcome> {
     }
     args.check()?;
     let path = workspace.resolve(&path);
-    let file = match text_file::read(&path) {
+    let place = workspace.place(&path);
+    let file = match text_file::read(&place) {
         Ok(file) => file,
         Err(TextError::Missing(_)) if old.is_empty() => TextFile { text: String::new(), crlf: false },
         Err(e) => return Err(Outcome::failed(e.to_string())),
@@ -56,7 +57,7 @@ fn edit(input: Input, workspace: &Workspace) -> Result<Outcome, Outcome> {
     }
     let changed = replaced(&file.text, &old, &new, everywhere).map_err(Outcome::misuse)?;
     workspace.announce_change(&path);
-    text_file::replace(&path, &changed, file.crlf)
+    text_file::replace(&place, &changed, file.crlf)
         .map_err(|e| Outcome::failed(format!("cannot write {}: {e}", path.display())))?;
     workspace.seen().note(&path);
     Ok(Outcome::text(

@@ -2,7 +2,8 @@
 //!
 //! This crate knows nothing of prompts, permission rules or the connection. A [`Tool`] gets the model's arguments and a
 //! [`Workspace`] and gives an [`Outcome`]; whether it may run at all was decided before. Inputs are hostile all the
-//! same: sizes are capped, devices and pipes are refused, files are replaced in one step, children die with their group.
+//! same: sizes are capped, devices and pipes are refused, links that move are not followed, files are replaced in one step,
+//! children die with their group.
 
 mod args;
 mod background;
@@ -13,6 +14,7 @@ mod grep;
 mod large_output;
 mod notebook;
 mod patch;
+mod places;
 mod read;
 mod schema;
 mod seen;
@@ -34,6 +36,7 @@ pub use edit::Edit;
 pub use glob::Glob;
 pub use grep::Grep;
 pub use notebook::NotebookEdit;
+pub use places::{Hold, Places};
 pub use read::Read;
 pub use task_board::{TaskBoard, TaskCreate, TaskGet, TaskList, TaskUpdate};
 pub use task_control::{OtherTasks, StoppedTask, TaskOutput, TaskStop};

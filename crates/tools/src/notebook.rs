@@ -1,11 +1,10 @@
 //! Jupyter notebooks: shown cell by cell, changed a cell at a time.
 
-use std::path::Path;
-
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::args::Args;
+use crate::places::Place;
 use crate::schema::{path_argument, schema_of};
 use crate::seen::Sight;
 use crate::text_file::{self, TextError};
@@ -16,8 +15,8 @@ use crate::workspace::Workspace;
 const LARGEST_OUTPUT: usize = 10_000;
 
 /// What `Read` returns for a notebook.
-pub(crate) fn shown(path: &Path) -> Result<Outcome, TextError> {
-    let file = text_file::read(path)?;
+pub(crate) fn shown(place: &Place) -> Result<Outcome, TextError> {
+    let (path, file) = (&place.path, text_file::read(place)?);
     let Ok(notebook) = serde_json::from_str::<Value>(&file.text) else {
         return Err(TextError::Binary(format!("{} (it is not a valid notebook)", path.display())));
     };
@@ -128,14 +127,15 @@ fn edit(input: Input, workspace: &Workspace) -> Result<Outcome, Outcome> {
             return Err(Outcome::misuse("the notebook was changed since it was read: read it again"));
         }
     }
-    let file = text_file::read(&path).map_err(|e| Outcome::failed(e.to_string()))?;
+    let place = workspace.place(&path);
+    let file = text_file::read(&place).map_err(|e| Outcome::failed(e.to_string()))?;
     let mut notebook: Value = serde_json::from_str(&file.text)
         .map_err(|e| Outcome::failed(format!("{} is not a valid notebook: {e}", path.display())))?;
     let change = Change { id: id.as_deref(), kind: kind.as_deref(), source: &source, mode: &mode };
     let done = change.apply(&mut notebook).map_err(Outcome::misuse)?;
     let updated = pretty(&notebook, file.text.ends_with('\n'));
     workspace.announce_change(&path);
-    text_file::replace(&path, &updated, file.crlf)
+    text_file::replace(&place, &updated, file.crlf)
         .map_err(|e| Outcome::failed(format!("cannot write {}: {e}", path.display())))?;
     workspace.seen().note(&path);
     let language =

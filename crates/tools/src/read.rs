@@ -1,11 +1,10 @@
-use std::path::Path;
-
 use base64::Engine as _;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::args::Args;
 use crate::notebook;
+use crate::places::Place;
 use crate::schema::schema_of;
 use crate::text_file::{self, TextError};
 use crate::tool::{Done, Input, Outcome, Running, Spec, Tool, Touch};
@@ -53,19 +52,20 @@ fn read(input: Input, workspace: &Workspace) -> Result<Outcome, Outcome> {
     let limit = args.maybe_count("limit");
     args.check()?;
     let path = workspace.resolve(&path);
+    let place = workspace.place(&path);
     let outcome = match path.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase).as_deref() {
-        Some(kind @ ("png" | "jpg" | "jpeg" | "gif" | "webp")) => image(&path, kind),
-        Some("ipynb") => notebook::shown(&path),
-        Some("pdf") => pdf(&path),
-        _ => text(&path, first, limit),
+        Some(kind @ ("png" | "jpg" | "jpeg" | "gif" | "webp")) => image(&place, kind),
+        Some("ipynb") => notebook::shown(&place),
+        Some("pdf") => pdf(&place),
+        _ => text(&place, first, limit),
     }
     .map_err(|e| Outcome::failed(e.to_string()))?;
     workspace.seen().note(&path);
     Ok(outcome)
 }
 
-fn text(path: &Path, first: Option<u64>, limit: Option<u64>) -> Result<Outcome, TextError> {
-    let file = text_file::read(path)?;
+fn text(place: &Place, first: Option<u64>, limit: Option<u64>) -> Result<Outcome, TextError> {
+    let file = text_file::read(place)?;
     let lines: Vec<&str> = file.text.split('\n').collect();
     let start = first.and_then(|n| usize::try_from(n).ok()).unwrap_or(1).max(1);
     let wanted = limit.and_then(|n| usize::try_from(n).ok()).unwrap_or(DEFAULT_LINES);
@@ -93,7 +93,7 @@ fn text(path: &Path, first: Option<u64>, limit: Option<u64>) -> Result<Outcome, 
     Ok(Outcome::text(
         shown,
         json!({ "type": "text", "file": {
-            "filePath": path, "content": content, "numLines": taken, "startLine": start, "totalLines": lines.len(),
+            "filePath": place.path, "content": content, "numLines": taken, "startLine": start, "totalLines": lines.len(),
         }}),
     ))
 }
@@ -105,8 +105,8 @@ fn cut(line: &str) -> String {
     }
 }
 
-fn image(path: &Path, extension: &str) -> Result<Outcome, TextError> {
-    let bytes = text_file::read_bytes(path)?;
+fn image(place: &Place, extension: &str) -> Result<Outcome, TextError> {
+    let bytes = text_file::read_bytes(place)?;
     let kind = match extension {
         "png" => "image/png",
         "gif" => "image/gif",
@@ -120,9 +120,9 @@ fn image(path: &Path, extension: &str) -> Result<Outcome, TextError> {
     Ok(Outcome::Done(Box::new(Done { content: Value::Array(vec![block]), structured })))
 }
 
-fn pdf(path: &Path) -> Result<Outcome, TextError> {
-    let bytes = text_file::read_bytes(path)?;
-    let name = path.display().to_string();
+fn pdf(place: &Place) -> Result<Outcome, TextError> {
+    let bytes = text_file::read_bytes(place)?;
+    let name = place.path.display().to_string();
     // The reader panics on some broken documents; a broken file must not take the session with it.
     let text = std::panic::catch_unwind(|| pdf_extract::extract_text_from_mem(&bytes));
     let Ok(Ok(text)) = text else {
@@ -131,6 +131,6 @@ fn pdf(path: &Path) -> Result<Outcome, TextError> {
     let data = base64::engine::general_purpose::STANDARD.encode(&bytes);
     Ok(Outcome::text(
         text.trim().to_owned(),
-        json!({ "type": "pdf", "file": { "filePath": path, "base64": data, "originalSize": bytes.len() } }),
+        json!({ "type": "pdf", "file": { "filePath": place.path, "base64": data, "originalSize": bytes.len() } }),
     ))
 }

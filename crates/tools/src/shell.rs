@@ -50,16 +50,14 @@ impl Shell {
     pub(crate) fn new(command: &str, workspace: &Workspace) -> Self {
         let cwd_file = tempfile::NamedTempFile::new().ok().map(tempfile::NamedTempFile::into_temp_path);
         let report = cwd_file.as_deref().unwrap_or(Path::new("/dev/null"));
-        let mut spawn = Spawn::new("/bin/bash")
+        let spawn = workspace
+            .spawn("/bin/bash")
             .args(["--noprofile", "--norc", "-c", WRAPPER, "/bin/bash", command])
             .arg(report)
             .cwd(workspace.cwd())
             .env("GIT_EDITOR", "true")
             .env("CLAUDECODE", "1")
             .no_stdin();
-        for (name, value) in workspace.env() {
-            spawn = spawn.env(name, value);
-        }
         Self { spawn, cwd_file }
     }
 
@@ -120,6 +118,6 @@ async fn collect(pipe: &mut Option<tokio::net::unix::pipe::Receiver>, output: &m
     let mut chunk = vec![0; 64 << 10];
     while let Ok(n @ 1..) = pipe.read(&mut chunk).await {
         let room = LARGEST_OUTPUT.saturating_sub(output.len());
-        output.extend(chunk.iter().take(n.min(room)));
+        output.extend_from_slice(chunk.get(..n.min(room)).unwrap_or_default());
     }
 }

@@ -1,7 +1,8 @@
 //! Text files as the tools read and write them.
 
 use std::io::{self, Read as _, Write as _};
-use std::path::{Path, PathBuf};
+
+use crate::places::Place;
 
 /// No tool takes in more of a file than this; larger ones are read in parts or searched.
 pub(crate) const LARGEST: u64 = 64 << 20;
@@ -34,13 +35,21 @@ pub(crate) enum TextError {
     Io { path: String, source: io::Error },
 }
 
-/// Reads the bytes of a regular file. It is opened without waiting, so that a named pipe cannot hang the tool.
-pub(crate) fn read_bytes(path: &Path) -> Result<Vec<u8>, TextError> {
-    let name = || path.display().to_string();
-    let meta = std::fs::metadata(path).map_err(|source| match source.kind() {
+/// Reads the bytes of a regular file. What was opened is looked at, not what the path leads to a moment later.
+pub(crate) fn read_bytes(place: &Place) -> Result<Vec<u8>, TextError> {
+    let name = || place.path.display().to_string();
+    let failed = |source: io::Error| match source.kind() {
         io::ErrorKind::NotFound => TextError::Missing(name()),
         _ => TextError::Io { path: name(), source },
-    })?;
+    };
+    let file = match place.open() {
+        // A socket cannot even be opened.
+        Err(error) if error.raw_os_error() == Some(rustix::io::Errno::NXIO.raw_os_error()) => {
+            return Err(TextError::Special(name()));
+        }
+        opened => opened.map_err(failed)?,
+    };
+    let meta = file.metadata().map_err(failed)?;
     if meta.is_dir() {
         return Err(TextError::Directory(name()));
     }
@@ -51,10 +60,8 @@ pub(crate) fn read_bytes(path: &Path) -> Result<Vec<u8>, TextError> {
         return Err(TextError::TooLarge { path: name(), size: meta.len() });
     }
     let mut bytes = Vec::new();
-    std::fs::File::open(path)
-        // The length above may lie: files under /proc have none, and a file can grow.
-        .and_then(|file| file.take(LARGEST + 1).read_to_end(&mut bytes))
-        .map_err(|source| TextError::Io { path: name(), source })?;
+    // The length above may lie: files under /proc have none, and a file can grow.
+    file.take(LARGEST + 1).read_to_end(&mut bytes).map_err(failed)?;
     if bytes.len() as u64 > LARGEST {
         return Err(TextError::TooLarge { path: name(), size: bytes.len() as u64 });
     }
@@ -62,10 +69,10 @@ pub(crate) fn read_bytes(path: &Path) -> Result<Vec<u8>, TextError> {
 }
 
 /// Reads a file as text; invalid UTF-8 in an otherwise textual file becomes U+FFFD.
-pub(crate) fn read(path: &Path) -> Result<TextFile, TextError> {
-    let bytes = read_bytes(path)?;
+pub(crate) fn read(place: &Place) -> Result<TextFile, TextError> {
+    let bytes = read_bytes(place)?;
     if bytes.iter().take(8192).any(|byte| *byte == 0) {
-        return Err(TextError::Binary(path.display().to_string()));
+        return Err(TextError::Binary(place.path.display().to_string()));
     }
     let text =
         String::from_utf8(bytes).unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned());
@@ -76,20 +83,20 @@ pub(crate) fn read(path: &Path) -> Result<TextFile, TextError> {
 
 /// Puts `text` in the place of a file in one step: whoever reads it sees the old or the new content, never a half.
 ///
-/// A link is followed, so that it stays a link; missing folders are made; the file keeps its permissions.
-pub(crate) fn replace(path: &Path, text: &str, crlf: bool) -> io::Result<()> {
-    let target = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let folder = target.parent().map_or_else(|| PathBuf::from("/"), Path::to_owned);
-    std::fs::create_dir_all(&folder)?;
+/// A link was followed, so that it stays a link; missing folders are made; the file keeps its permissions.
+pub(crate) fn replace(place: &Place, text: &str, crlf: bool) -> io::Result<()> {
+    let name = place.real.file_name().ok_or(io::ErrorKind::IsADirectory)?;
+    let (_open, folder) = place.folder()?;
+    let target = folder.join(name);
     let mut scratch = tempfile::Builder::new().prefix(".pilothouse-").tempfile_in(&folder)?;
     if crlf {
         scratch.write_all(text.replace('\n', "\r\n").as_bytes())?;
     } else {
         scratch.write_all(text.as_bytes())?;
     }
-    let permissions = match std::fs::metadata(&target) {
-        Ok(meta) => meta.permissions(),
-        Err(_) => fresh_permissions(),
+    let permissions = match std::fs::symlink_metadata(&target) {
+        Ok(meta) if meta.is_file() => meta.permissions(),
+        _ => fresh_permissions(),
     };
     scratch.as_file().set_permissions(permissions)?;
     scratch.persist(&target).map_err(|e| e.error)?;

@@ -1,7 +1,14 @@
 use std::path::{Component, Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use pilothouse_proc::Spawn;
+
+use crate::places::{Place, Places};
 use crate::seen::Seen;
+
+/// The variable that marks the processes of one workspace.
+const MARK: &str = "PILOTHOUSE_WORKSPACE";
 
 /// Told before a tool changes a file, so that the change can be taken back later.
 pub trait Journal: Send + Sync {
@@ -15,7 +22,10 @@ pub struct Workspace {
     home: Option<PathBuf>,
     output_dir: PathBuf,
     env: Vec<(String, String)>,
+    inherits_env: bool,
+    has_spawned: AtomicBool,
     seen: Mutex<Seen>,
+    places: Places,
     journal: Option<Arc<dyn Journal>>,
 }
 
@@ -27,7 +37,10 @@ impl Workspace {
             home: None,
             output_dir: output_dir.into(),
             env: Vec::new(),
+            inherits_env: true,
+            has_spawned: AtomicBool::new(false),
             seen: Mutex::default(),
+            places: Places::default(),
             journal: None,
         }
     }
@@ -41,6 +54,12 @@ impl Workspace {
     /// Gives commands these variables, besides those of this process.
     pub fn with_env(mut self, variables: impl IntoIterator<Item = (String, String)>) -> Self {
         self.env.extend(variables);
+        self
+    }
+
+    /// Keeps the variables of this process from commands: they get what [`Workspace::with_env`] says and nothing else.
+    pub fn without_inherited_env(mut self) -> Self {
+        self.inherits_env = false;
         self
     }
 
@@ -65,9 +84,25 @@ impl Workspace {
         &self.output_dir
     }
 
-    /// The variables that commands get besides those of this process.
-    pub(crate) fn env(&self) -> &[(String, String)] {
-        &self.env
+    /// Ends every process that a command of this workspace has left behind, wherever it has moved to. Only one that was
+    /// started with an environment of its own is not found.
+    pub fn end_strays(&self) {
+        if self.has_spawned.load(Ordering::Relaxed) {
+            pilothouse_proc::kill_marked(MARK, &self.mark());
+        }
+    }
+
+    /// A command with the environment that commands get here.
+    pub(crate) fn spawn(&self, program: &str) -> Spawn {
+        self.has_spawned.store(true, Ordering::Relaxed);
+        let spawn = Spawn::new(program);
+        let spawn = if self.inherits_env { spawn } else { spawn.env_clear() };
+        self.env.iter().fold(spawn, |spawn, (name, value)| spawn.env(name, value)).env(MARK, self.mark())
+    }
+
+    /// No two workspaces share a place for their output.
+    fn mark(&self) -> String {
+        self.output_dir.display().to_string()
     }
 
     /// The absolute path that a tool argument means, without touching the disk.
@@ -79,9 +114,27 @@ impl Workspace {
         }
     }
 
-    /// A path as a person would write it: relative to the working directory where it lies below it.
+    /// Where the paths of calls lead: whoever judges a call holds on to them until it has run.
+    pub fn places(&self) -> &Places {
+        &self.places
+    }
+
+    pub(crate) fn place(&self, path: &Path) -> Place {
+        self.places.place(path)
+    }
+
+    /// A path as a person would write it: relative to the working directory where it lies below it, and on one line
+    /// whatever it is called, so that a name cannot pass for more than a name.
     pub(crate) fn shown(&self, path: &Path) -> String {
-        path.strip_prefix(self.cwd()).unwrap_or(path).display().to_string()
+        let path = path.strip_prefix(self.cwd()).unwrap_or(path).display().to_string();
+        if !path.contains(char::is_control) {
+            return path;
+        }
+        let one_line = |letter: char| match letter.is_control() {
+            true => letter.escape_default().collect::<String>(),
+            false => letter.to_string(),
+        };
+        path.chars().map(one_line).collect()
     }
 
     pub(crate) fn seen(&self) -> MutexGuard<'_, Seen> {

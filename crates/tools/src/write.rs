@@ -38,7 +38,8 @@ fn write(input: Input, workspace: &Workspace) -> Result<Outcome, Outcome> {
     let content = args.text("content");
     args.check()?;
     let path = workspace.resolve(&path);
-    let old = match text_file::read(&path) {
+    let place = workspace.place(&path);
+    let old = match text_file::read(&place) {
         Ok(old) => Some(old),
         Err(TextError::Missing(_)) => None,
         Err(e) => return Err(Outcome::failed(e.to_string())),
@@ -49,7 +50,7 @@ fn write(input: Input, workspace: &Workspace) -> Result<Outcome, Outcome> {
         ));
     }
     workspace.announce_change(&path);
-    text_file::replace(&path, &content, false)
+    text_file::replace(&place, &content, false)
         .map_err(|e| Outcome::failed(format!("cannot write {}: {e}", path.display())))?;
     workspace.seen().note(&path);
     let kind = if old.is_some() { "update" } else { "create" };

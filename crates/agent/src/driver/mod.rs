@@ -92,6 +92,7 @@ impl Driver {
 async fn finish(session: &Session, code: i32) -> Finish {
     session.recorder().mirror(session.output());
     session.mcp.close();
+    session.workspace().end_strays();
     let printed = session.output().printed();
     session.host().close().await;
     Finish { code, printed }

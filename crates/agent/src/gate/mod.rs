@@ -7,7 +7,9 @@
 mod answer;
 mod ask;
 mod check;
+mod disk;
 mod refuse;
 mod words;
 
 pub use check::Gate;
+pub(crate) use disk::HeldDisk;

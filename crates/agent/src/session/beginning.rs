@@ -15,7 +15,7 @@ use tokio::sync::mpsc;
 
 use super::{Session, State};
 use crate::frames::result::no_subagents;
-use crate::gate::Gate;
+use crate::gate::{Gate, HeldDisk};
 use crate::history::History;
 use crate::hooks::Hooks;
 use crate::launch::Launch;
@@ -51,7 +51,6 @@ impl Session {
             .as_deref()
             .and_then(|argument| FlagSettings::from_argument(argument, &launch.cwd).ok());
         let (settings, problems) = Settings::load(&locations, &options);
-        let engine = Engine::new(first_context(&launch, &settings));
         let id: SessionId = match &launch.session_id {
             Some(id) => id.as_str().into(),
             None => stamp.uuid().into_string().into(),
@@ -60,7 +59,12 @@ impl Session {
             std::env::temp_dir().join(format!("pilothouse-{}", std::process::id())).join(id.as_str());
         let mut workspace = Workspace::new(&launch.cwd, output_dir)
             .with_home(&locations.home)
+            .without_inherited_env()
+            .with_env(launch.env.iter().map(|(name, value)| (name.to_owned(), value.to_owned())))
             .with_env(command_variables(&settings));
+        let mut context = first_context(&launch, &settings);
+        context.files = Arc::new(HeldDisk(workspace.places().clone()));
+        let engine = Engine::new(context);
         let hooks = Hooks::default();
         if !launch.bare {
             for problem in hooks.load(&settings.hooks()) {
