@@ -55,7 +55,12 @@ impl AgentTool for StructuredOutput {
 
 impl StructuredOutput {
     fn take(&self, input: &Input) -> Outcome {
-        let validator = match jsonschema::validator_for(&Value::Object(self.schema.clone())) {
+        let mut options = jsonschema::options();
+        if !self.schema.contains_key("$schema") {
+            // Hosts leave it out because the real CLI takes no other draft than this one.
+            options = options.with_draft(jsonschema::Draft::Draft7);
+        }
+        let validator = match options.build(&Value::Object(self.schema.clone())) {
             Ok(validator) => validator,
             Err(error) => {
                 return Outcome::Failed {

@@ -61,6 +61,12 @@ impl Options {
     pub fn to_argv(&self) -> Result<Vec<OsString>, OptionsError> {
         argv::argv(self)
     }
+
+    /// The whole environment that the CLI would be started with, for who starts it otherwise: inside this process, or
+    /// on another machine.
+    pub fn to_env(&self) -> BTreeMap<OsString, OsString> {
+        environment::environment(&self.flags, &self.process, std::env::vars_os())
+    }
 }
 
 /// Two options that cannot both hold, or a value that cannot be passed on.

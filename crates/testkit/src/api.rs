@@ -198,6 +198,9 @@ async fn answer(request: Request<Incoming>, shared: Arc<Shared>) -> io::Result<R
         CallKind::Main | CallKind::Side => {}
     }
     tokio::time::sleep(turn.delay).await;
+    if let Some(gate) = &turn.gate {
+        gate.notified().await;
+    }
     match &turn.answer {
         Answer::Drop => Err(io::Error::new(io::ErrorKind::ConnectionAborted, "dropped by the script")),
         Answer::Error { status, kind, message, retry_after } => {

@@ -1,8 +1,10 @@
 //! What the scripted API says: one [`Turn`] per request of the CLI.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
+use tokio::sync::Notify;
 
 /// One content block of a scripted answer.
 #[derive(Debug, Clone)]
@@ -27,6 +29,7 @@ pub struct Turn {
     pub(crate) when: Option<String>,
     pub(crate) times: usize,
     pub(crate) delay: Duration,
+    pub(crate) gate: Option<Arc<Notify>>,
     pub(crate) chunk_delay: Duration,
     pub(crate) chunks: usize,
     pub(crate) stop_reason: Option<String>,
@@ -145,6 +148,13 @@ impl Turn {
         self
     }
 
+    /// Waits for a word of the test before the first byte.
+    #[must_use]
+    pub fn held_by(mut self, gate: &Arc<Notify>) -> Turn {
+        self.gate = Some(Arc::clone(gate));
+        self
+    }
+
     /// Cuts each block into `chunks` deltas with `pause` before each.
     #[must_use]
     pub fn chunked(mut self, chunks: usize, pause: Duration) -> Turn {
@@ -174,6 +184,7 @@ impl Turn {
             when: None,
             times: 1,
             delay: Duration::ZERO,
+            gate: None,
             chunk_delay: Duration::ZERO,
             chunks: 2,
             stop_reason: None,

@@ -64,6 +64,7 @@ fn response(session: &Session, hooks: bool) -> InitializeResponse {
             ..AccountInfo::default()
         },
         hooks_applied: hooks.then_some(true).into(),
+        hook_on_failure_supported: true.into(),
         claude_code_version: PROTOCOL_VERSION.into(),
         fast_mode_state: FastModeState::from("off").into(),
         capabilities: CAPABILITIES.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>().into(),

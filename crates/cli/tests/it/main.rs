@@ -1,9 +1,11 @@
 //! The program, run as a user runs it: exit code, stdout and stderr.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on has failed")]
 
 mod agent;
 mod catalog;
 mod doctor;
+mod faults;
+mod memory;
 mod rules;
 mod screens;
 mod serve;

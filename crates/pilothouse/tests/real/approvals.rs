@@ -13,7 +13,7 @@ use pilothouse_testkit::Turn;
 use serde_json::json;
 use tokio::sync::mpsc;
 
-use crate::stage::{Stage, ask, bash, object};
+use super::stage::{Stage, ask, bash, object};
 
 #[tokio::test]
 async fn an_allowed_call_runs() {
@@ -23,7 +23,7 @@ async fn an_allowed_call_runs() {
         assert_eq!(request.input["command"], "touch made");
         request.allow()
     });
-    let session = options.connect().await.expect("connect");
+    let session = stage.connect(options).await.expect("connect");
     let result = ask(&session, "go").await;
     assert_eq!(result.text(), "done");
     assert!(stage.has("made"));
@@ -36,7 +36,7 @@ async fn a_changed_input_runs_instead() {
     let options = stage.options().on_permission(async |request: PermissionRequest| {
         request.allow_with(object(json!({"command": "touch changed"})))
     });
-    let session = options.connect().await.expect("connect");
+    let session = stage.connect(options).await.expect("connect");
     ask(&session, "go").await;
     assert!(stage.has("changed"));
     assert!(!stage.has("asked"));
@@ -48,7 +48,7 @@ async fn a_denied_call_does_not_run_and_the_model_is_told_why() {
     let Some(stage) = Stage::open([bash("touch made"), Turn::text("understood")]) else { return };
     let options =
         stage.options().on_permission(async |request: PermissionRequest| request.deny("not on a Sunday"));
-    let session = options.connect().await.expect("connect");
+    let session = stage.connect(options).await.expect("connect");
     let result = ask(&session, "go").await;
     assert_eq!(result.text(), "understood");
     assert!(!stage.has("made"));
@@ -61,7 +61,7 @@ async fn deny_and_stop_ends_the_turn_and_the_next_one_works() {
     let Some(stage) = Stage::open([bash("touch made"), Turn::text("next answer")]) else { return };
     let options =
         stage.options().on_permission(async |request: PermissionRequest| request.deny_and_stop("stop"));
-    let session = options.connect().await.expect("connect");
+    let session = stage.connect(options).await.expect("connect");
     let result = ask(&session, "go").await;
     assert!(result.failure().is_some());
     assert_eq!(result.terminal_reason.as_ref(), Some(&TerminalReason::AbortedTools));
@@ -93,7 +93,7 @@ async fn always_is_kept_where_it_was_asked_to_be() {
             });
             async move { request.allow_always(update) }
         });
-        let session = options.connect().await.expect("connect");
+        let session = stage.connect(options).await.expect("connect");
         ask(&session, "go").await;
         assert_eq!(asked.load(Ordering::SeqCst), questions, "{destination:?}");
         assert!(stage.has("first") && stage.has("second"), "{destination:?}");
@@ -128,7 +128,7 @@ async fn the_clis_own_suggestion_can_be_taken() {
         let suggestion = request.suggestions().first().cloned().expect("a suggestion");
         async move { request.allow_always(suggestion) }
     });
-    let session = options.connect().await.expect("connect");
+    let session = stage.connect(options).await.expect("connect");
     ask(&session, "go").await;
     assert_eq!(asked.load(Ordering::SeqCst), 1);
     stage.close(session).await;
@@ -142,7 +142,7 @@ async fn an_approval_can_be_answered_later_and_elsewhere() {
         let _ = sender.send(request);
         async {}
     });
-    let session = options.connect().await.expect("connect");
+    let session = stage.connect(options).await.expect("connect");
     let turn = session.send("go").await.expect("sent");
     let request = waiting.recv().await.expect("a request");
     tokio::time::sleep(Duration::from_secs(1)).await;
@@ -156,7 +156,7 @@ async fn an_approval_can_be_answered_later_and_elsewhere() {
 #[tokio::test]
 async fn without_a_handler_nothing_is_asked_and_nothing_runs() {
     let Some(stage) = Stage::open([bash("touch made"), Turn::text("as you wish")]) else { return };
-    let session = stage.options().connect().await.expect("connect");
+    let session = stage.connect(stage.options()).await.expect("connect");
     let result = ask(&session, "go").await;
     assert_eq!(result.text(), "as you wish");
     assert!(!stage.has("made"));
@@ -182,7 +182,7 @@ async fn questions_are_answered_with_one_choice_or_several() {
         let options = stage.options().on_permission(async move |request: PermissionRequest| {
             request.answer("Which library?", choices.to_vec()).allow();
         });
-        let session = options.connect().await.expect("connect");
+        let session = stage.connect(options).await.expect("connect");
         assert_eq!(ask(&session, "ask").await.text(), "noted");
         assert!(stage.last_tool_result().contains(told), "{told}: {}", stage.last_tool_result());
         stage.close(session).await;

@@ -8,13 +8,13 @@ use pilothouse::{PermissionMode, PermissionRequest, Prompt};
 use pilothouse_testkit::Turn;
 use serde_json::{Map, json};
 
-use crate::mcp::calculator;
-use crate::stage::{Stage, ask, bash};
+use super::mcp::calculator;
+use super::stage::{Stage, ask, bash};
 
 #[tokio::test]
 async fn set_model_is_what_the_api_is_asked_for_next() {
     let Some(stage) = Stage::open([Turn::text("one"), Turn::text("two")]) else { return };
-    let session = stage.options().connect().await.expect("connect");
+    let session = stage.connect(stage.options()).await.expect("connect");
     ask(&session, "first").await;
     session.set_model("claude-haiku-4-5").await.expect("set_model");
     ask(&session, "second").await;
@@ -33,7 +33,7 @@ async fn set_permission_mode_decides_who_is_asked() {
         count.fetch_add(1, Ordering::SeqCst);
         async move { request.deny("no") }
     });
-    let session = options.connect().await.expect("connect");
+    let session = stage.connect(options).await.expect("connect");
     ask(&session, "first").await;
     session.set_permission_mode(PermissionMode::AcceptEdits).await.expect("set_permission_mode");
     ask(&session, "second").await;
@@ -49,7 +49,7 @@ async fn mcp_servers_come_and_go_while_the_session_lives() {
     let script =
         [Turn::text("none"), Turn::tool("mcp__calc__add", json!({"a": 2, "b": 3})), Turn::text("five")];
     let Some(stage) = Stage::open(script) else { return };
-    let session = stage.options().allow_tools(["mcp__calc"]).connect().await.expect("connect");
+    let session = stage.connect(stage.options().allow_tools(["mcp__calc"])).await.expect("connect");
     ask(&session, "first").await;
     assert!(!stage.api.main_calls()[0].conversation().contains("mcp__calc__add"));
     session.set_mcp_servers(BTreeMap::new(), [calculator()]).await.expect("mcp_set_servers");
@@ -78,7 +78,7 @@ async fn rewind_files_puts_everything_back() {
         stage.api.push(turn);
     }
     let options = stage.options().permission_mode(PermissionMode::AcceptEdits).file_checkpointing();
-    let session = options.connect().await.expect("connect");
+    let session = stage.connect(options).await.expect("connect");
     let prompt = Prompt::new("go");
     let message = prompt.uuid().to_owned();
     ask(&session, prompt).await;
@@ -97,7 +97,7 @@ async fn rewind_files_puts_everything_back() {
 #[tokio::test]
 async fn an_unknown_request_is_an_error_and_the_session_goes_on() {
     let Some(stage) = Stage::open([Turn::text("still here")]) else { return };
-    let session = stage.options().connect().await.expect("connect");
+    let session = stage.connect(stage.options()).await.expect("connect");
     let refused = session.request_raw("make_coffee", Map::new()).await;
     assert!(refused.expect_err("no such request").to_string().contains("make_coffee"));
     assert_eq!(ask(&session, "go").await.text(), "still here");

@@ -9,7 +9,7 @@ use pilothouse::{HookCall, HookEvent, Matcher, PermissionMode, PermissionRequest
 use pilothouse_testkit::Turn;
 use serde_json::json;
 
-use crate::stage::{Stage, ask, bash, object};
+use super::stage::{Stage, ask, bash, object};
 
 /// What a `PreToolUse` hook says about `touch made`, and what comes of it.
 struct Case {
@@ -52,7 +52,7 @@ async fn a_pre_tool_use_hook_decides() {
                 counted.fetch_add(1, Ordering::SeqCst);
                 async move { request.allow() }
             });
-        let session = options.connect().await.expect("connect");
+        let session = stage.connect(options).await.expect("connect");
         ask(&session, "go").await;
         assert_eq!(count.load(Ordering::SeqCst), asked, "{name}");
         for file in ["made", "hooked"] {
@@ -78,7 +78,7 @@ async fn a_hook_that_hangs_or_panics_blocks_the_call() {
                 }
             },
         );
-        let session = options.connect().await.expect("connect");
+        let session = stage.connect(options).await.expect("connect");
         assert_eq!(ask(&session, "go").await.text(), "done", "{name}");
         assert!(!stage.has("made"), "{name}");
         assert!(stage.last_tool_result().contains(r#""is_error":true"#), "{name}");
@@ -95,7 +95,7 @@ async fn a_stop_hook_makes_the_turn_go_on() {
         let first = count.fetch_add(1, Ordering::SeqCst) == 0;
         async move { if first { call.block("one more thing") } else { call.pass() } }
     });
-    let session = options.connect().await.expect("connect");
+    let session = stage.connect(options).await.expect("connect");
     assert_eq!(ask(&session, "go").await.text(), "really done");
     assert_eq!(stops.load(Ordering::SeqCst), 2);
     assert!(stage.api.main_calls()[1].conversation().contains("one more thing"));
@@ -109,7 +109,7 @@ async fn a_prompt_hook_adds_context_for_the_model() {
         stage.options().hook(HookEvent::UserPromptSubmit, Matcher::all(), async |call: HookCall| {
             call.add_context("the tide is rising")
         });
-    let session = options.connect().await.expect("connect");
+    let session = stage.connect(options).await.expect("connect");
     ask(&session, "go").await;
     assert!(stage.api.main_calls()[0].conversation().contains("the tide is rising"));
     stage.close(session).await;
@@ -124,7 +124,7 @@ async fn a_post_tool_use_hook_sees_what_the_tool_gave() {
             let _ = sender.send(serde_json::to_string(&call.input).expect("JSON"));
             async move { call.add_context("and a footnote") }
         });
-    let session = options.connect().await.expect("connect");
+    let session = stage.connect(options).await.expect("connect");
     ask(&session, "go").await;
     assert!(seen.recv().await.expect("the hook ran").contains("a-word-to-find"));
     assert!(stage.api.main_calls()[1].conversation().contains("and a footnote"));

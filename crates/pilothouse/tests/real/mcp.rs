@@ -1,7 +1,6 @@
 //! In-process MCP servers: the model's calls end up in our closures, and their results in its next request.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use pilothouse::PermissionRequest;
 use pilothouse::mcp_server::{InProcessServer, NoInput, Server, ToolContext, image};
@@ -11,7 +10,7 @@ use serde::Deserialize;
 use serde_json::json;
 use tokio::sync::Notify;
 
-use crate::stage::{Stage, ask};
+use super::stage::{PATIENCE, Stage, ask};
 
 #[derive(Deserialize, JsonSchema)]
 struct Pair {
@@ -40,7 +39,7 @@ async fn a_call_reaches_the_closure_and_its_result_the_model() {
     for (tool, input, told, is_error) in cases {
         let Some(stage) = Stage::open([Turn::tool(tool, input), Turn::text("done")]) else { return };
         let options = stage.options().mcp(calculator()).allow_tools(["mcp__calc"]);
-        let session = options.connect().await.expect("connect");
+        let session = stage.connect(options).await.expect("connect");
         assert_eq!(ask(&session, "go").await.text(), "done");
         let result = stage.last_tool_result();
         assert!(result.contains(told), "{tool}: {result}");
@@ -61,7 +60,7 @@ async fn an_image_reaches_the_model_as_an_image() {
         .build()
         .expect("a server");
     let options = stage.options().mcp(camera).allow_tools(["mcp__camera"]);
-    let session = options.connect().await.expect("connect");
+    let session = stage.connect(options).await.expect("connect");
     ask(&session, "go").await;
     let result = stage.last_tool_result();
     assert!(result.contains(r#""type":"image""#) && result.contains("image/png"), "{result}");
@@ -89,11 +88,11 @@ async fn an_interrupt_cancels_the_call() {
         .build()
         .expect("a server");
     let options = stage.options().mcp(slow).allow_tools(["mcp__slow"]);
-    let session = options.connect().await.expect("connect");
+    let session = stage.connect(options).await.expect("connect");
     let turn = session.send("go").await.expect("sent");
     called.notified().await;
     session.interrupt().await.expect("a receipt");
-    tokio::time::timeout(Duration::from_secs(10), cancelled.notified()).await.expect("the tool was told");
+    tokio::time::timeout(PATIENCE, cancelled.notified()).await.expect("the tool was told");
     assert!(turn.await.expect("a result").failure().is_some());
     assert_eq!(ask(&session, "next").await.text(), "next answer");
     assert!(!stage.api.main_calls()[1].conversation().contains("too late"));
@@ -108,7 +107,7 @@ async fn a_tool_is_asked_about_like_any_other() {
         assert_eq!(request.tool_name, "mcp__calc__add");
         request.deny("no sums today");
     });
-    let session = options.connect().await.expect("connect");
+    let session = stage.connect(options).await.expect("connect");
     ask(&session, "go").await;
     assert!(stage.last_tool_result().contains("no sums today"));
     stage.close(session).await;

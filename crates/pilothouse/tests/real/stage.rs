@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use pilothouse::{Options, Prompt, Session, TurnResult};
+use pilothouse::{Error, Options, Prompt, Session, TurnResult};
 use pilothouse_testkit::{Api, Sandbox, Turn, processes_marked};
 use serde_json::{Map, Value, json};
 
@@ -35,6 +35,11 @@ impl Stage {
         Some(Stage { api, sandbox, cli: cli.into() })
     }
 
+    /// For a scenario about the process that the CLI is.
+    pub(crate) fn open_process(script: impl IntoIterator<Item = Turn>) -> Option<Stage> {
+        Stage::open(script)
+    }
+
     /// Options for this CLI in this sandbox; nothing is inherited.
     pub(crate) fn options(&self) -> Options {
         let options = Options::new().executable(&self.cli).cwd(self.sandbox.project()).env_clear();
@@ -42,6 +47,11 @@ impl Stage {
             .env(&self.api.url())
             .into_iter()
             .fold(options, |options, (name, value)| options.env(name, value))
+    }
+
+    /// Starts the CLI.
+    pub(crate) async fn connect(&self, options: Options) -> Result<Session, Error> {
+        options.connect().await
     }
 
     /// The same for a program that chooses its CLI by `PILOTHOUSE_CLAUDE`.

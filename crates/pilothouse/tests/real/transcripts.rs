@@ -4,7 +4,7 @@ use pilothouse_store::{LoadOptions, NewEntry, Stamp, Store, Transcript};
 use pilothouse_testkit::Turn;
 use serde_json::{Value, json};
 
-use crate::stage::{Stage, ask, bash};
+use super::stage::{Stage, ask, bash};
 
 const SESSION: &str = "0f7a2c7e-1f4b-4a52-9a0e-0a7a3b1c9d11";
 
@@ -37,7 +37,7 @@ async fn the_cli_resumes_what_our_store_wrote() {
     let stamp = Stamp::new(stage.sandbox.project(), "2.1.325", "sdk-cli");
     write_two_turns(&mut store.begin(SESSION.parse().expect("an id"), stamp));
 
-    let session = stage.options().resume(SESSION).connect().await.expect("connect");
+    let session = stage.connect(stage.options().resume(SESSION)).await.expect("connect");
     ask(&session, "the next question").await;
     let calls = stage.api.main_calls();
     let told = calls.last().expect("a call").conversation();
@@ -57,7 +57,7 @@ async fn our_store_reads_what_the_cli_wrote() {
     let script = std::iter::once(bash("echo marker-in-output")).chain(answers);
     let Some(stage) = Stage::open(script) else { return };
     let options = stage.options().allow_tools(["Bash"]);
-    let session = options.connect().await.expect("connect");
+    let session = stage.connect(options).await.expect("connect");
     let id = ask(&session, "the first question").await.session_id.to_string();
     ask(&session, "the second question").await;
     // The CLI writes behind: all is there when it is gone.
@@ -81,7 +81,7 @@ async fn our_store_reads_what_the_cli_wrote() {
     let stamp = Stamp::new(stage.sandbox.project(), "2.1.325", "sdk-cli");
     let mut transcript = past.go_on(stamp);
     transcript.append(NewEntry::user(json!({ "role": "user", "content": "ours" }))).expect("written");
-    let session = stage.options().resume(&id).connect().await.expect("connect");
+    let session = stage.connect(stage.options().resume(&id)).await.expect("connect");
     ask(&session, "the third question").await;
     let told = stage.api.main_calls().last().expect("a call").conversation();
     assert!(told.contains("the second question") && told.contains("ours"), "{told}");

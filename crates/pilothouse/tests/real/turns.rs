@@ -1,5 +1,6 @@
 //! Turns: what is sent, what comes back, and what stops it.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use pilothouse::proto::{AgentFrame, ContentBlock, ResultSubtype};
@@ -8,13 +9,14 @@ use pilothouse_testkit::{Block, Turn};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
+use tokio::sync::Notify;
 
-use crate::stage::{Stage, ask, bash};
+use super::stage::{PATIENCE, Stage, ask, bash};
 
 #[tokio::test]
 async fn a_plain_turn_reaches_the_api_and_comes_back() {
     let Some(stage) = Stage::open([Turn::text("hello back")]) else { return };
-    let session = stage.options().connect().await.expect("connect");
+    let session = stage.connect(stage.options()).await.expect("connect");
     let result = ask(&session, "hello there").await;
     assert_eq!(result.text(), "hello back");
     assert!(result.failure().is_none());
@@ -27,7 +29,7 @@ async fn a_plain_turn_reaches_the_api_and_comes_back() {
 #[tokio::test]
 async fn several_turns_share_one_history() {
     let Some(stage) = Stage::open([Turn::text("first answer"), Turn::text("second answer")]) else { return };
-    let session = stage.options().connect().await.expect("connect");
+    let session = stage.connect(stage.options()).await.expect("connect");
     let first = ask(&session, "first question").await;
     let second = ask(&session, "second question").await;
     assert_eq!(second.text(), "second answer");
@@ -44,7 +46,7 @@ async fn partial_messages_add_up_to_the_text() {
     let text = "one two three four five six";
     let script = [Turn::text(text).chunked(6, Duration::from_millis(20))];
     let Some(stage) = Stage::open(script) else { return };
-    let session = stage.options().include_partial_messages().connect().await.expect("connect");
+    let session = stage.connect(stage.options().include_partial_messages()).await.expect("connect");
     let mut turn = session.send("count").await.expect("sent");
     let (mut pieces, mut partial) = (0, PartialMessage::default());
     while let Some(event) = turn.next().await {
@@ -65,7 +67,7 @@ async fn partial_messages_add_up_to_the_text() {
 async fn thinking_is_told_apart_from_text() {
     let script = [Turn::blocks([Block::Thinking("let me see".into()), Block::Text("42".into())])];
     let Some(stage) = Stage::open(script) else { return };
-    let session = stage.options().connect().await.expect("connect");
+    let session = stage.connect(stage.options()).await.expect("connect");
     let mut turn = session.send("think").await.expect("sent");
     let mut thought = String::new();
     while let Some(event) = turn.next().await {
@@ -84,12 +86,17 @@ async fn thinking_is_told_apart_from_text() {
 
 #[tokio::test]
 async fn messages_sent_during_a_turn_become_one_next_turn() {
-    let script = [Turn::text("one").after(Duration::from_secs(1)), Turn::text("two and three")];
+    let gate = Arc::new(Notify::new());
+    let script = [Turn::text("one").held_by(&gate), Turn::text("two and three")];
     let Some(stage) = Stage::open(script) else { return };
-    let session = stage.options().connect().await.expect("connect");
+    let session = stage.connect(stage.options()).await.expect("connect");
     let first = session.send("message one").await.expect("sent");
+    stage.api.wait_for_main_calls(1, PATIENCE).await.expect("the first call");
     let second = session.send("message two").await.expect("sent");
     let third = session.send("message three").await.expect("sent");
+    // Whoever has answered this has read what was sent before it.
+    session.mcp_status().await.expect("mcp_status");
+    gate.notify_one();
     let (first, second, third) = tokio::join!(first.into_future(), second.into_future(), third.into_future());
     assert_eq!(first.expect("a result").text(), "one");
     assert_eq!(second.expect("a result").text(), "two and three");
@@ -104,12 +111,14 @@ async fn messages_sent_during_a_turn_become_one_next_turn() {
 
 #[tokio::test]
 async fn a_message_sent_during_a_tool_joins_the_running_turn() {
-    let Some(stage) = Stage::open([bash("sleep 1.9; echo slept"), Turn::text("saw both")]) else { return };
-    let session = stage.options().allow_tools(["Bash"]).connect().await.expect("connect");
+    let wait = bash("touch started; until [ -e seen ]; do sleep 0.05; done; echo slept");
+    let Some(stage) = Stage::open([wait, Turn::text("saw both")]) else { return };
+    let session = stage.connect(stage.options().allow_tools(["Bash"])).await.expect("connect");
     let first = session.send("go").await.expect("sent");
-    stage.api.wait_for_main_calls(1, Duration::from_secs(20)).await.expect("the first call");
-    tokio::time::sleep(Duration::from_millis(700)).await;
+    stage.until("the command runs", |stage| stage.has("started")).await;
     let second = session.send("a late remark").await.expect("sent");
+    session.mcp_status().await.expect("mcp_status");
+    stage.sandbox.write("seen", "").expect("written");
     let (first, second) = tokio::join!(first.into_future(), second.into_future());
     assert_eq!(first.expect("a result").text(), "saw both");
     assert_eq!(second.expect("a result").text(), "saw both");
@@ -139,7 +148,7 @@ async fn structured_output_is_decoded_into_the_callers_type() {
     let answer = json!({"city": "Bergen", "degrees": 7, "sky": cloudy, "hours": [[9, "Clear"]]});
     let script = [Turn::tool("StructuredOutput", answer), Turn::text("after")];
     let Some(stage) = Stage::open(script) else { return };
-    let session = stage.options().structured::<Weather>().connect().await.expect("connect");
+    let session = stage.connect(stage.options().structured::<Weather>()).await.expect("connect");
     let result = ask(&session, "weather").await;
     let weather: Weather = result.structured().expect("structured output");
     let sky = Some(Sky::Cloudy { octas: 8 });
@@ -153,7 +162,7 @@ async fn max_turns_ends_the_turn_and_not_the_session() {
     let script = [bash("touch ran"), Turn::text("never asked for"), Turn::text("again")];
     let Some(stage) = Stage::open(script) else { return };
     let options = stage.options().allow_tools(["Bash(touch:*)"]).max_turns(1);
-    let session = options.connect().await.expect("connect");
+    let session = stage.connect(options).await.expect("connect");
     let result = ask(&session, "go").await;
     assert!(result.failure().is_some());
     assert_eq!(result.subtype, ResultSubtype::ErrorMaxTurns);
@@ -166,7 +175,7 @@ async fn max_turns_ends_the_turn_and_not_the_session() {
 async fn the_budget_stops_the_next_call() {
     let script = [bash("echo 1").usage(100_000, 5_000), Turn::text("never asked for")];
     let Some(stage) = Stage::open(script) else { return };
-    let session = stage.options().max_budget_usd(0.001).connect().await.expect("connect");
+    let session = stage.connect(stage.options().max_budget_usd(0.001)).await.expect("connect");
     let result = ask(&session, "go").await;
     assert_eq!(result.subtype, ResultSubtype::ErrorMaxBudgetUsd);
     assert!(session.usage().cost_usd > 0.001);
@@ -185,7 +194,7 @@ async fn an_api_failure_that_passes_is_retried() {
     ];
     for (name, failure) in cases {
         let Some(stage) = Stage::open([failure, Turn::text("in the end")]) else { return };
-        let session = stage.options().connect().await.expect("connect");
+        let session = stage.connect(stage.options()).await.expect("connect");
         let result = ask(&session, "go").await;
         assert_eq!(result.text(), "in the end", "{name}");
         assert_eq!(stage.api.main_calls().len(), 2, "{name}");
@@ -199,7 +208,7 @@ async fn an_api_failure_that_stays_is_an_error_result() {
     for (status, said) in [(403, "403"), (413, "too large"), (500, "500")] {
         let Some(stage) = Stage::open([Turn::error(status).times(20)]) else { return };
         let options = stage.options().env("CLAUDE_CODE_MAX_RETRIES", "1");
-        let session = options.connect().await.expect("connect");
+        let session = stage.connect(options).await.expect("connect");
         let result = ask(&session, "go").await;
         assert!(result.failure().is_some(), "{status}");
         assert!(result.text().contains(said), "{status}: {}", result.text());
