@@ -1,6 +1,7 @@
 //! `cargo xtask`: everything a contributor or CI runs.
 
 mod bench;
+mod chaos;
 mod command;
 mod conformance;
 mod dag;
@@ -37,6 +38,8 @@ enum Task {
     Bench(bench::Options),
     /// Play the recorded scenarios against our agent, or another CLI, and tell what it does differently
     Conformance(conformance::Options),
+    /// Kill the bridge, its CLI and its sockets, hundreds of times in two minutes, and look whether anything is lost
+    Chaos,
     /// Check the crates' edges and invariants against ARCHITECTURE.md
     Dag,
     /// Fuzz every target, or the ones named
@@ -65,6 +68,7 @@ fn run(task: Task) -> Result<()> {
         Task::Ci => suite::ci(),
         Task::Bench(options) => bench::bench(&options),
         Task::Conformance(options) => conformance::run(&options),
+        Task::Chaos => chaos::run_full_length(),
         Task::Dag => dag::check(),
         Task::Fuzz(options) => fuzz::run(&options),
         Task::Real(options) => real::run(&options),

@@ -10,7 +10,7 @@ use std::task::{Poll, ready};
 use std::time::Instant;
 
 use bytes::{Buf as _, Bytes};
-use hyper::upgrade::Upgraded;
+use hyper::upgrade::{Parts, Upgraded};
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead as _, AsyncWriteExt as _, ReadBuf};
 
@@ -43,13 +43,15 @@ thread_local! {
 /// Serves a client until it or the bridge is gone.
 pub(super) async fn run(shared: &Shared, upgraded: Upgraded, device: Device) {
     // Nothing of hyper stays with the connection.
-    let Ok(parts) = upgraded.downcast::<TokioIo<Stream>>() else { return };
+    let Ok(Parts { io, read_buf, .. }) = upgraded.downcast::<TokioIo<Stream>>() else { return };
     let _counted = Gauge::one_more(&shared.metrics.sockets);
     let revoked = shared.devices.revoked(&device.id);
     let mut client =
         Client::new(shared.hub.clone(), device, shared.roots.clone()).told_of(shared.agent.clone());
-    let mut socket = Socket::new(shared, parts.io.into_inner());
-    socket.reader.push(&parts.read_buf);
+    let mut socket = Socket::new(shared, io.into_inner());
+    socket.reader.push(&read_buf);
+    // It may be a small part of a large buffer.
+    drop(read_buf);
     let code = tokio::select! {
         code = socket.serve(&mut client) => code,
         () = revoked.cancelled() => Some(CloseCode::Revoked),

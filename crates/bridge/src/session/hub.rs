@@ -57,6 +57,8 @@ struct Inner {
     sessions: Mutex<HashMap<SessionId, Entry>>,
     /// Which session uses which Claude session.
     leases: Mutex<HashMap<String, SessionId>>,
+    /// Held while a start that may be sent again is looked for and made: sent twice at once, it is still one.
+    starting: tokio::sync::Mutex<()>,
     tasks: TaskTracker,
     viewers: Viewers,
 }
@@ -117,6 +119,7 @@ impl Hub {
             make_options: Box::new(make_options),
             sessions: Mutex::new(sessions),
             leases: Mutex::default(),
+            starting: tokio::sync::Mutex::default(),
             tasks: TaskTracker::new(),
             viewers: Viewers::default(),
         };
@@ -138,6 +141,10 @@ impl Hub {
     /// When the Claude session is in use and that is to be refused, or the log fails.
     pub async fn start(&self, start: Start, project: Project, by: &str) -> Result<Started, Refusal> {
         let key = start.client_message_id.as_ref().map(|id| format!("start:{id}"));
+        let _one_at_a_time = match key {
+            Some(_) => Some(self.inner.starting.lock().await),
+            None => None,
+        };
         if let Some(key) = key.clone()
             && let Some(session_id) = self.inner.log.blocking(move |store| store.find_start(&key)).await?
         {

@@ -1,0 +1,20 @@
+//! `cargo xtask chaos`: the bridge's fault test at its full length. All tests together run it for a few seconds only.
+
+use anyhow::Result;
+
+use crate::command::{cargo, run};
+
+/// How often each of bridge, CLI and sockets is killed at least; some more often, as chance decides which is next.
+const KILLS_OF_EACH: &str = "70";
+
+/// Within how many seconds.
+const SECONDS: &str = "120";
+
+/// `cargo xtask chaos`.
+pub(crate) fn run_full_length() -> Result<()> {
+    let arguments =
+        ["test", "--release", "--package", "pilothouse-bridge", "--test", "it", "chaos", "--", "--nocapture"];
+    run(cargo(&arguments)
+        .env("BRIDGE_TEST_CHAOS_KILLS", KILLS_OF_EACH)
+        .env("BRIDGE_TEST_CHAOS_SECONDS", SECONDS))
+}
