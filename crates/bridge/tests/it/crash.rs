@@ -48,22 +48,26 @@ fn nothing_acknowledged_is_lost() {
             .spawn()
             .unwrap();
         let lines = BufReader::new(child.stdout.take().unwrap());
+        let (report, reported) = std::sync::mpsc::channel();
         let reader = std::thread::spawn(move || {
             let mut newest = 0;
-            let mut first = None;
             for line in lines.lines().map_while(Result::ok) {
                 // The test harness writes on the same line as the first report.
                 let Some((_, number)) = line.rsplit_once("stored ") else { continue };
                 newest = number.parse::<u64>().unwrap();
-                first.get_or_insert(newest);
+                report.send(()).unwrap_or_default();
             }
-            (first, newest)
+            newest
         });
-        // Moments all over the first commits, and some later.
+        // Moments all over the start and the first commits; every second time at least one commit is waited for, so
+        // that something gets done however slow the machine is.
+        if round % 2 == 0 {
+            reported.recv().unwrap();
+        }
         std::thread::sleep(Duration::from_millis(15 + (round * 37) % 160));
         child.kill().unwrap();
         child.wait().unwrap();
-        let (_, acknowledged) = reader.join().unwrap();
+        let acknowledged = reader.join().unwrap();
 
         let store = SqliteStore::open(&path).unwrap();
         let stored = store.read_after(&session, Seq(0), usize::MAX).unwrap();
@@ -76,5 +80,5 @@ fn nothing_acknowledged_is_lost() {
         );
         newest = last;
     }
-    assert!(newest > KILLS, "the killed processes got something done: {newest}");
+    assert!(newest >= KILLS / 2, "the killed processes got something done: {newest}");
 }
