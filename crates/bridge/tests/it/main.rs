@@ -5,6 +5,7 @@
 mod approvals;
 mod attacks;
 mod chaos;
+mod conversations;
 mod crash;
 mod harness;
 mod log;
