@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use pilothouse_proto::control::SuccessReply;
 use pilothouse_proto::{
-    AgentFrame, AgentRequest, ControlCancelRequest, ControlRequest, ControlResponse, Extra, HostFrame,
-    HostRequest, Opt, Reply, RequestId, Unknown, Wire,
+    AgentFrame, AgentRequest, ControlCancelRequest, ControlRequest, ControlResponse, HostFrame, HostRequest,
+    Opt, Reply, RequestId, Unknown, Wire,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -65,7 +65,7 @@ pub trait End: sealed::Sealed + Sized + Send + Sync + 'static {
     fn verdict(frame: &Self::In) -> Option<Result<(), String>>;
 
     /// A request of a known kind whose arguments cannot be read, as one of an unknown kind: an agent answers those in its
-    /// own words.
+    /// own words, a host only those about hooks.
     #[doc(hidden)]
     fn salvage(raw: &[u8]) -> Option<ControlRequest<Self::Asked>>;
 
@@ -178,8 +178,10 @@ impl End for Host {
         }
     }
 
-    fn salvage(_: &[u8]) -> Option<ControlRequest<AgentRequest>> {
-        None
+    fn salvage(raw: &[u8]) -> Option<ControlRequest<AgentRequest>> {
+        let (id, request) = parts(raw)?;
+        // An error in answer to a hook counts as no opinion, so whoever has the hooks must answer. The others are refused.
+        (request.tag == "hook_callback").then(|| ControlRequest::new(id, AgentRequest::Unknown(request)))
     }
 
     fn reopened(response: &ControlResponse) -> Vec<ControlRequest<AgentRequest>> {
@@ -237,18 +239,8 @@ impl End for Agent {
     }
 
     fn salvage(raw: &[u8]) -> Option<ControlRequest<HostRequest>> {
-        let Ok(Value::Object(mut line)) = serde_json::from_slice(raw) else { return None };
-        if line.get("type")? != "control_request" {
-            return None;
-        }
-        let id = line.get("request_id")?.as_str()?.to_owned();
-        let Some(Value::Object(request)) = line.shift_remove("request") else { return None };
-        let tag = request.get("subtype")?.as_str()?.to_owned();
-        let mut fields = Extra::new();
-        for (key, value) in request.into_iter().filter(|(key, _)| key != "subtype") {
-            fields.insert(key, value);
-        }
-        Some(ControlRequest::new(id, HostRequest::Unknown(Unknown { tag, fields })))
+        let (id, request) = parts(raw)?;
+        Some(ControlRequest::new(id, HostRequest::Unknown(request)))
     }
 
     fn reopened(_: &ControlResponse) -> Vec<ControlRequest<HostRequest>> {
@@ -256,4 +248,17 @@ impl End for Agent {
     }
 
     compiled_here!();
+}
+
+/// The id of a request whose arguments cannot be read, and the rest of it.
+fn parts(raw: &[u8]) -> Option<(String, Unknown)> {
+    let Ok(Value::Object(mut line)) = serde_json::from_slice(raw) else { return None };
+    if line.get("type")? != "control_request" {
+        return None;
+    }
+    let id = line.get("request_id")?.as_str()?.to_owned();
+    let Some(Value::Object(request)) = line.shift_remove("request") else { return None };
+    let tag = request.get("subtype")?.as_str()?.to_owned();
+    let fields = request.into_iter().filter(|(key, _)| key != "subtype").collect();
+    Some((id, Unknown { tag, fields }))
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU8, Ordering, fence};
 use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
-use pilothouse_proto::control::success_line;
+use pilothouse_proto::control::{success_line, success_line_of_text};
 use pilothouse_proto::{ControlResponse, RequestId};
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
@@ -30,8 +30,6 @@ impl<E: End, F: FnMut(Inbound<E>) + Send + 'static> Serve<E> for F {
 /// A request of the other end.
 #[derive(Debug)]
 pub struct Inbound<E: End> {
-    /// Names the request; the same one may be offered again after a reconnect.
-    pub id: RequestId,
     /// What is asked.
     pub request: E::Asked,
     /// The line it came on; empty when it was repeated inside a reply.
@@ -44,10 +42,24 @@ pub struct Inbound<E: End> {
     pub responder: Responder<E>,
 }
 
+impl<E: End> Inbound<E> {
+    /// Names the request; the same one may be offered again after a reconnect.
+    pub fn id(&self) -> &RequestId {
+        self.token.request_id()
+    }
+}
+
 /// Fires when the other end withdraws a request, or the connection ends. Reads like a [`CancellationToken`], which is made
 /// when it is first looked at: most requests are answered before anybody does.
 #[derive(Clone)]
 pub struct Token(Arc<Ticket>);
+
+impl Token {
+    /// The request that it is about.
+    pub fn request_id(&self) -> &RequestId {
+        &self.0.id
+    }
+}
 
 impl Deref for Token {
     type Target = CancellationToken;
@@ -84,6 +96,16 @@ impl<E: End> Responder<E> {
                 // If the connection is gone the answer is of no use to anybody.
                 Ok(line) => drop(self.writer.put(line)),
                 Err(error) => self.write(ControlResponse::error(self.id(), format!("no JSON: {error}"))),
+            }
+        }
+    }
+
+    /// [`Responder::success`] with a payload that is JSON text already, in parts.
+    pub fn success_text(self, payload: &[&str]) {
+        if self.ticket.settle() {
+            // If the connection is gone the answer is of no use to anybody.
+            if let Ok(line) = success_line_of_text(self.id(), payload) {
+                let _ = self.writer.put(line);
             }
         }
     }

@@ -2,8 +2,11 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::future::{Future as _, poll_fn};
 use std::panic::AssertUnwindSafe;
+use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::Poll;
 
 use futures_util::FutureExt;
 use rmcp::model::{
@@ -16,11 +19,11 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use std::sync::Arc;
-use tokio_util::sync::CancellationToken;
 
 use crate::builder::ByName;
 use crate::client::Client;
 use crate::in_flight::{Admitted, InFlight};
+use crate::in_process::Cancel;
 use crate::json_rpc::{self, Incoming, REQUEST_CANCELLED};
 use crate::prompt::Writer;
 use crate::resource::{Reader, template_matches};
@@ -66,7 +69,7 @@ impl BuiltServer {
         &self,
         message: &RawValue,
         client: &Client,
-        cancel: &CancellationToken,
+        cancel: impl Cancel,
     ) -> Option<Box<RawValue>> {
         match Incoming::read(message) {
             Err(reply) => Some(reply),
@@ -96,13 +99,13 @@ impl BuiltServer {
         method: &str,
         params: Option<&RawValue>,
         client: &Client,
-        cancel: &CancellationToken,
+        cancel: impl Cancel,
     ) -> Option<Box<RawValue>> {
         if method == "initialize" && self.initialized.swap(true, Ordering::AcqRel) {
             // A second handshake is a new client, which counts its ids from the start.
             self.in_flight.cancel_all();
         }
-        let Some(admitted) = self.in_flight.admit(id, cancel) else {
+        let Some(admitted) = self.in_flight.admit(id) else {
             let text = format!("a request with id {id} is still being worked on");
             return Some(json_rpc::failure(Some(id), &ErrorData::invalid_request(text, None)));
         };
@@ -126,13 +129,20 @@ impl BuiltServer {
                 Err(error) => json_rpc::failure(Some(id), &error),
             }
         };
+        let mut work = pin!(work);
+        // Alone at first: a tool that never waits needs no token, and registers no waker with one.
+        if let Poll::Ready(reply) = poll_fn(|cx| Poll::Ready(work.as_mut().poll(cx))).await {
+            return Some(reply);
+        }
         tokio::select! {
-            // The work comes first: a reply that is ready is sent, and a tool that never waits registers no waker.
+            // The work comes first: a reply that is ready is sent.
             biased;
             reply = work => Some(reply),
-            () = admitted.token.cancelled() => (!cancel.is_cancelled()).then(|| {
-                json_rpc::failure(Some(id), &ErrorData::new(REQUEST_CANCELLED, "the request was cancelled", None))
-            }),
+            () = cancel.cancelled() => None,
+            () = admitted.token.token().cancelled() => {
+                let error = ErrorData::new(REQUEST_CANCELLED, "the request was cancelled", None);
+                Some(json_rpc::failure(Some(id), &error))
+            }
         }
     }
 
@@ -162,7 +172,7 @@ impl BuiltServer {
         };
         let context = ToolContext {
             client: client.clone(),
-            cancelled: admitted.token.clone(),
+            call: admitted.token.clone(),
             meta: call.meta.map(RawValue::to_owned),
         };
         json_rpc::success(id, &tool.call(&call.name, call.arguments, context).await)

@@ -1,6 +1,7 @@
 //! The requests a server is working on: what a cancel reaches, and what refuses a second use of an id.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use rmcp::model::RequestId;
 use tokio_util::sync::CancellationToken;
@@ -24,7 +25,36 @@ struct Requests {
 struct Open {
     id: RequestId,
     serial: Serial,
-    token: CancellationToken,
+    token: CallToken,
+}
+
+/// Fires when a request is withdrawn or over. The token that can be waited for is made when it is first looked at: most
+/// requests are answered before anybody does.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct CallToken(Arc<Fires>);
+
+#[derive(Debug, Default)]
+struct Fires {
+    fired: AtomicBool,
+    token: OnceLock<CancellationToken>,
+}
+
+impl CallToken {
+    pub(crate) fn token(&self) -> &CancellationToken {
+        let token = self.0.token.get_or_init(CancellationToken::new);
+        // Looked at after it was made: whoever fires either finds the token, or is found here.
+        if self.0.fired.load(Ordering::SeqCst) {
+            token.cancel();
+        }
+        token
+    }
+
+    fn fire(&self) {
+        self.0.fired.store(true, Ordering::SeqCst);
+        if let Some(token) = self.0.token.get() {
+            token.cancel();
+        }
+    }
 }
 
 /// Tells two requests apart that had the same id one after the other.
@@ -35,18 +65,18 @@ type Serial = u64;
 pub(crate) struct Admitted<'a> {
     list: &'a InFlight,
     serial: Serial,
-    pub(crate) token: CancellationToken,
+    pub(crate) token: CallToken,
 }
 
 impl InFlight {
     /// Puts a request on the list, or refuses because its id is on it already.
-    pub(crate) fn admit(&self, id: &RequestId, parent: &CancellationToken) -> Option<Admitted<'_>> {
+    pub(crate) fn admit(&self, id: &RequestId) -> Option<Admitted<'_>> {
         let mut requests = self.lock();
         if requests.open.iter().any(|open| open.id == *id) {
             return None;
         }
         requests.last += 1;
-        let (serial, token) = (requests.last, parent.child_token());
+        let (serial, token) = (requests.last, CallToken::default());
         requests.open.push(Open { id: id.clone(), serial, token: token.clone() });
         Some(Admitted { list: self, serial, token })
     }
@@ -54,14 +84,14 @@ impl InFlight {
     pub(crate) fn cancel(&self, id: &RequestId) {
         let open = self.lock().take(|open| open.id == *id);
         if let Some(open) = open {
-            open.token.cancel();
+            open.token.fire();
         }
     }
 
     pub(crate) fn cancel_all(&self) {
         let open = std::mem::take(&mut self.lock().open);
         for open in open {
-            open.token.cancel();
+            open.token.fire();
         }
     }
 
@@ -82,6 +112,6 @@ impl Drop for Admitted<'_> {
         // By its serial: after a cancel the id is free, and a new request may have taken it.
         let open = self.list.lock().take(|open| open.serial == self.serial);
         drop(open);
-        self.token.cancel();
+        self.token.fire();
     }
 }

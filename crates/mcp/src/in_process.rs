@@ -1,5 +1,6 @@
 //! A server in this process, as its host sees it.
 
+use std::ops::Deref;
 use std::sync::Arc;
 
 use rmcp::ServerHandler;
@@ -10,6 +11,11 @@ use crate::built::BuiltServer;
 use crate::client::{Client, Outbound};
 use crate::manifest::{self, Manifest, ManifestError};
 use crate::service_loop::ServiceLoop;
+
+/// Whatever gives a [`CancellationToken`]: a reference to one, or something that makes it when it is first wanted.
+pub trait Cancel: Deref<Target = CancellationToken> + Send + Sync {}
+
+impl<C: Deref<Target = CancellationToken> + Send + Sync> Cancel for C {}
 
 /// An MCP server in this process: one JSON-RPC message in, at most one out.
 ///
@@ -86,7 +92,7 @@ impl InProcessServer {
     /// Every message has a reply, because the control channel wants one: notifications and responses are acknowledged
     /// with an empty result. Only when `cancel` fires there is none. Calls may run side by side; a request that the
     /// client withdraws with `notifications/cancelled` is answered with an error. Needs a tokio runtime.
-    pub async fn handle(&self, message: &RawValue, cancel: &CancellationToken) -> Option<Box<RawValue>> {
+    pub async fn handle(&self, message: &RawValue, cancel: impl Cancel) -> Option<Box<RawValue>> {
         match &self.engine {
             Engine::Built(server) => server.handle(message, &self.client, cancel).await,
             Engine::Handler(service) => service.handle(message, &self.client, cancel).await,

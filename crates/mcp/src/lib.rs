@@ -12,6 +12,7 @@
 //! use pilothouse_mcp::{InProcessServer, Server, ToolSpec};
 //! use schemars::JsonSchema;
 //! use serde::Deserialize;
+//! use tokio_util::sync::CancellationToken;
 //!
 //! #[derive(Deserialize, JsonSchema)]
 //! struct Add {
@@ -32,7 +33,7 @@
 //!     "jsonrpc": "2.0", "id": 1, "method": "tools/call",
 //!     "params": { "name": "add", "arguments": { "a": 2, "b": 3 } },
 //! }))?;
-//! let reply = calc.handle(&message, &Default::default()).await.ok_or("cancelled")?;
+//! let reply = calc.handle(&message, &CancellationToken::new()).await.ok_or("cancelled")?;
 //! assert_eq!(
 //!     reply.get(),
 //!     r#"{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"5"}],"isError":false}}"#,
@@ -57,7 +58,7 @@ mod tool;
 
 pub use builder::{BuildError, Server};
 pub use client::{AskError, Client, NotConnected, Outbound};
-pub use in_process::InProcessServer;
+pub use in_process::{Cancel, InProcessServer};
 pub use manifest::{Manifest, ManifestError};
 pub use outcome::{IntoToolResult, Structured, image};
 pub use prompt::IntoPromptMessages;

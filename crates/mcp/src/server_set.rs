@@ -5,9 +5,8 @@ use std::sync::{PoisonError, RwLock};
 
 use rmcp::model::{ErrorCode, ErrorData};
 use serde_json::value::RawValue;
-use tokio_util::sync::CancellationToken;
 
-use crate::in_process::InProcessServer;
+use crate::in_process::{Cancel, InProcessServer};
 use crate::json_rpc::{self, Incoming};
 
 /// The in-process servers of one session; they may change while it runs.
@@ -43,12 +42,7 @@ impl ServerSet {
     /// Has the server called `name` handle a message, see [`InProcessServer::handle`].
     ///
     /// A request to a server that is not here is answered with a JSON-RPC error, so that the CLI does not wait.
-    pub async fn handle(
-        &self,
-        name: &str,
-        message: &RawValue,
-        cancel: &CancellationToken,
-    ) -> Option<Box<RawValue>> {
+    pub async fn handle(&self, name: &str, message: &RawValue, cancel: impl Cancel) -> Option<Box<RawValue>> {
         match self.get(name) {
             Some(server) => server.handle(message, cancel).await,
             None => Some(unknown_server(name, message)),

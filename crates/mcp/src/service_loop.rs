@@ -22,6 +22,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::client::Client;
+use crate::in_process::Cancel;
 use crate::json_rpc::{self, Incoming, REQUEST_CANCELLED};
 use crate::outcome::error_result;
 use crate::tool::panic_text;
@@ -61,7 +62,7 @@ impl ServiceLoop {
         &self,
         message: &RawValue,
         client: &Client,
-        cancel: &CancellationToken,
+        cancel: impl Cancel,
     ) -> Option<Box<RawValue>> {
         let incoming = match Incoming::read(message) {
             Ok(incoming) => incoming,

@@ -19,6 +19,7 @@ use serde_json::value::RawValue;
 use tokio_util::sync::CancellationToken;
 
 use crate::client::{Client, NotConnected};
+use crate::in_flight::CallToken;
 use crate::outcome::{IntoToolResult, error_result};
 
 /// A closure that can be a tool: `|input: T| async { … }`, or `|input: T, context: ToolContext| async { … }`.
@@ -70,7 +71,7 @@ pub struct NoInput {}
 #[derive(Clone, Debug)]
 pub struct ToolContext {
     pub(crate) client: Client,
-    pub(crate) cancelled: CancellationToken,
+    pub(crate) call: CallToken,
     pub(crate) meta: Option<Box<RawValue>>,
 }
 
@@ -79,7 +80,7 @@ impl ToolContext {
     ///
     /// The tool's own future is dropped at that moment; the token is for work it started elsewhere.
     pub fn cancelled(&self) -> &CancellationToken {
-        &self.cancelled
+        self.call.token()
     }
 
     /// The client that called.

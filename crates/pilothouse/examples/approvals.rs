@@ -18,7 +18,7 @@ async fn main() -> Result<(), pilothouse::Error> {
             cli::say(format!(
                 "{} wants {}",
                 request.tool_name,
-                serde_json::Value::Object(request.input.clone())
+                serde_json::Value::Object((*request.input).clone())
             ));
             match request.tool_name.as_str() {
                 "AskUserQuestion" => request.answer("Which one?", ["The first", "The second"]).allow(),

@@ -187,7 +187,8 @@ impl Options {
         for shadow in &shadows {
             tracing::warn!("{shadow}");
         }
-        let pump = Pump::new(events, handle.clone());
+        let to_store_only = self.store.as_ref().is_some_and(|store| !store.events);
+        let pump = Pump::new(events, handle.clone(), to_store_only);
         let shared = Shared {
             handle,
             pump,

@@ -105,6 +105,9 @@ impl Serve<Host> for Desk {
             AgentRequest::RequestUserDialog(ask) => {
                 dialog::serve(&self.handlers.dialogs, ask, token, responder)
             }
+            AgentRequest::Unknown(call) if call.tag == "hook_callback" => {
+                hook::fail_unreadable(&self.handlers.hooks, &call.fields, responder);
+            }
             other => responder.error(format!("Unsupported control request subtype: {}", other.tag())),
         }
     }

@@ -18,7 +18,7 @@ use pilothouse_link::Token;
 use pilothouse_proto::control::HookCallback;
 use pilothouse_proto::hook::HookCallbackMatcher;
 use pilothouse_proto::{HookOutput, Opt};
-use serde_json::Number;
+use serde_json::{Map, Number, Value};
 
 use crate::desk::{Callback, Responder};
 pub use call::HookCall;
@@ -166,8 +166,7 @@ pub(crate) fn serve(hooks: &Hooks, callback: HookCallback, token: Token, respond
     let Some(hook) = hooks.get(&callback.callback_id) else {
         return responder.error(format!("no hook is registered as `{}`", callback.callback_id));
     };
-    let blocks = hook.on_failure().is_some();
-    let mut answer = Answer { responder: Some(responder), event: hook.event.clone(), blocks };
+    let mut answer = Answer::of(hook, responder);
     let limit = hook.matcher.host_limit();
     let mut running = hook.handler.call(HookCall::new(callback, token));
     if let Poll::Ready(output) = running.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
@@ -180,6 +179,16 @@ pub(crate) fn serve(hooks: &Hooks, callback: HookCallback, token: Token, respond
     });
 }
 
+/// A call whose input cannot be read is one that its hook failed in.
+pub(crate) fn fail_unreadable(hooks: &Hooks, call: &Map<String, Value>, responder: Responder) {
+    let id = call.get("callback_id").and_then(Value::as_str).unwrap_or_default();
+    match hooks.get(id) {
+        // Dropped unanswered, it answers for the hook.
+        Some(hook) => drop(Answer::of(hook, responder)),
+        None => responder.error(format!("no hook is registered as `{id}`")),
+    }
+}
+
 /// Answers when it is dropped, so that neither a panic nor a runtime that shuts down leaves the CLI with "no opinion".
 struct Answer {
     responder: Option<Responder>,
@@ -188,6 +197,11 @@ struct Answer {
 }
 
 impl Answer {
+    fn of(hook: &Hook, responder: Responder) -> Self {
+        let blocks = hook.on_failure().is_some();
+        Self { responder: Some(responder), event: hook.event.clone(), blocks }
+    }
+
     fn give(&mut self, output: &HookOutput) {
         if let Some(responder) = self.responder.take() {
             responder.success(output);

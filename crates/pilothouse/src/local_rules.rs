@@ -54,7 +54,7 @@ impl<H: PermissionHandler> LocalRules<H> {
 
 impl<H: PermissionHandler> PermissionHandler for LocalRules<H> {
     async fn decide(&self, request: PermissionRequest) {
-        let decision = self.judge(&ToolCall::new(&request.tool_name, request.input.clone()));
+        let decision = self.judge(&ToolCall::new(&request.tool_name, (*request.input).clone()));
         match decision.behavior {
             Behavior::Deny => request.deny(decision.reason),
             Behavior::Allow if !wants_a_person(&request) => request.allow(),

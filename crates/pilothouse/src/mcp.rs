@@ -13,7 +13,7 @@ use crate::desk::{self, Responder};
 pub(crate) fn serve(servers: &Arc<ServerSet>, message: McpMessage, token: Token, responder: Responder) {
     let servers = Arc::clone(servers);
     desk::run(Box::pin(async move {
-        let reply = servers.handle(&message.server_name, message.message.as_raw_value(), &token).await;
+        let reply = servers.handle(&message.server_name, message.message.as_raw_value(), token).await;
         match reply {
             Some(reply) => {
                 responder.success(&McpReply { mcp_response: Raw::from(reply), extra: Extra::new() })

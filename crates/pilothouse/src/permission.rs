@@ -7,8 +7,8 @@ use std::ops::Deref;
 use pilothouse_link::Token;
 use pilothouse_proto::tool::Question;
 use pilothouse_proto::{
-    CanUseTool, PermissionAllow, PermissionDecisionClassification, PermissionDeny, PermissionResult,
-    PermissionUpdate, PermissionUpdateDestination,
+    CanUseTool, Lazy, Opt, PermissionAllow, PermissionDecisionClassification, PermissionDeny,
+    PermissionResult, PermissionUpdate, PermissionUpdateDestination,
 };
 use serde::Deserialize as _;
 use serde_json::{Map, Value};
@@ -69,9 +69,16 @@ impl PermissionRequest {
         &self.token
     }
 
-    /// The updates that the CLI proposes for "always allow".
+    /// The updates that the CLI proposes for "always allow"; none if they cannot be read.
     pub fn suggestions(&self) -> &[PermissionUpdate] {
-        self.ask.permission_suggestions.as_ref().map(Vec::as_slice).unwrap_or_default()
+        match self.ask.permission_suggestions.as_ref().map(Lazy::read) {
+            Some(Ok(updates)) => updates,
+            Some(Err(error)) => {
+                tracing::warn!(%error, "the suggestions of an approval cannot be read");
+                &[]
+            }
+            None => &[],
+        }
     }
 
     /// The questions of an `AskUserQuestion` call; none for any other tool.
@@ -84,8 +91,14 @@ impl PermissionRequest {
 
     /// Lets the call run as it is.
     pub fn allow(mut self) {
-        let input = std::mem::take(&mut self.ask.input);
-        self.reply(PermissionResult::allow(input));
+        match (PermissionResult::allow_text(&self.ask.input), self.responder.take()) {
+            (Some(text), Some(responder)) => responder.success_text(&text),
+            (_, responder) => {
+                self.responder = responder;
+                let input = std::mem::take(&mut self.ask.input);
+                self.reply(PermissionResult::allow(input));
+            }
+        }
     }
 
     /// Lets the call run with another input. The model is not told.
@@ -120,7 +133,7 @@ impl PermissionRequest {
         };
         let input = std::mem::take(&mut self.ask.input);
         self.reply(PermissionResult::Allow(PermissionAllow {
-            updated_input: input.into(),
+            updated_input: Opt::Some(input),
             updated_permissions: updates.into(),
             decision_classification: class.into(),
             ..PermissionAllow::default()
@@ -145,13 +158,15 @@ impl PermissionRequest {
     ///
     /// A choice is the label of an option, several of them, or any other text.
     pub fn answer(mut self, question: &str, choice: impl Into<Choice>) -> Self {
-        let answers = self.ask.input.entry("answers").or_insert_with(|| Value::Object(Map::new()));
-        if !answers.is_object() {
-            *answers = Value::Object(Map::new());
-        }
-        if let Value::Object(answers) = answers {
-            answers.insert(question.to_owned(), Value::String(choice.into().into_text()));
-        }
+        self.ask.input.change(|input| {
+            let answers = input.entry("answers").or_insert_with(|| Value::Object(Map::new()));
+            if !answers.is_object() {
+                *answers = Value::Object(Map::new());
+            }
+            if let Value::Object(answers) = answers {
+                answers.insert(question.to_owned(), Value::String(choice.into().into_text()));
+            }
+        });
         self
     }
 

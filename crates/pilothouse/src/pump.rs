@@ -60,6 +60,7 @@ pub(crate) struct SlotKey(u64);
 
 struct State {
     events: Events<AgentFrame>,
+    hides_mirror: bool,
     turns: Turns,
     slots: Vec<Slot>,
     listeners: Vec<Listener>,
@@ -98,10 +99,12 @@ enum Queue {
 }
 
 impl Pump {
-    pub(crate) fn new(events: Events<AgentFrame>, handle: Handle<Host>) -> Self {
+    /// `hides_mirror` keeps frames from everybody that are for the session store.
+    pub(crate) fn new(events: Events<AgentFrame>, handle: Handle<Host>, hides_mirror: bool) -> Self {
         let waiters = Arc::new(Waiters::default());
         let state = State {
             events,
+            hides_mirror,
             turns: Turns::default(),
             slots: Vec::new(),
             listeners: Vec::new(),
@@ -241,8 +244,12 @@ impl Pump {
         }
         let waker = state.waker.clone();
         let mut cx = Context::from_waker(&waker);
-        while let Poll::Ready(Some(event)) = state.poll_event(&mut cx, &self.waiters) {
-            state.route(event, None, &self.waiters);
+        while state.ended.is_none()
+            && let Poll::Ready(event) = state.poll_event(&mut cx, &self.waiters)
+        {
+            if let Some(event) = event {
+                state.route(event, None, &self.waiters);
+            }
         }
     }
 
@@ -287,7 +294,9 @@ impl State {
         match polled {
             Poll::Ready(Some(event)) => {
                 self.quiet = None;
-                Poll::Ready(Some(event))
+                let hidden =
+                    self.hides_mirror && matches!(event.frame(), Some(AgentFrame::TranscriptMirror(_)));
+                Poll::Ready((!hidden).then_some(event))
             }
             Poll::Ready(None) => {
                 waiters.add(cx.waker());

@@ -9,6 +9,7 @@ mod import;
 pub(crate) mod materialize;
 mod memory;
 pub(crate) mod mirror;
+mod stored;
 
 use std::fmt;
 use std::future::Future;
@@ -20,6 +21,8 @@ use serde_json::{Map, Value};
 
 pub use import::import_session;
 pub use memory::InMemoryStore;
+pub use pilothouse_store::Digest;
+pub use stored::StoredSessions;
 
 /// One line of a transcript. The store need not understand it, only give it back.
 pub type Entry = Map<String, Value>;
@@ -67,6 +70,17 @@ pub struct StoredSession {
     pub modified: u64,
 }
 
+/// What a store keeps beside a session so that a list need not read it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SessionSummary {
+    /// The session.
+    pub session_id: String,
+    /// When the session was last appended to, in milliseconds since 1970, as far as the digest knows of it.
+    pub modified: u64,
+    /// What a list shows; the store [adds](Digest::add) to it what is appended to the main transcript.
+    pub digest: Digest,
+}
+
 /// Why a store did not do what it was asked.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -108,6 +122,11 @@ pub trait SessionStore: Send + Sync + 'static {
         unsupported("list sessions")
     }
 
+    /// The summaries of the sessions of a project, in any order. Without it a list reads every session.
+    fn list_summaries<'a>(&'a self, _project_key: &'a str) -> StoreFuture<'a, Vec<SessionSummary>> {
+        unsupported("list summaries")
+    }
+
     /// The parts of a session. Without it subagents are not there when a session is resumed.
     fn list_parts<'a>(&'a self, _key: &'a SessionKey) -> StoreFuture<'a, Vec<String>> {
         unsupported("list the parts of a session")
@@ -139,11 +158,13 @@ pub(crate) struct StoreOptions {
     pub(crate) store: Arc<dyn SessionStore>,
     pub(crate) flush: StoreFlush,
     pub(crate) load_timeout: Duration,
+    /// Whether what the CLI says that it has written is told as events, too.
+    pub(crate) events: bool,
 }
 
 impl StoreOptions {
     pub(crate) fn new(store: Arc<dyn SessionStore>) -> Self {
-        Self { store, flush: StoreFlush::default(), load_timeout: Duration::from_secs(60) }
+        Self { store, flush: StoreFlush::default(), load_timeout: Duration::from_secs(60), events: false }
     }
 
     /// Waits for the store, but not for ever.

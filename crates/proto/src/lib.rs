@@ -51,4 +51,6 @@ pub use session::*;
 pub use system::System;
 #[doc(hidden)]
 pub use wire::read as read_json;
-pub use wire::{AgentId, Extra, Opt, Raw, RequestId, SessionId, TaskId, ToolUseId, Unknown, Uuid, Wire};
+pub use wire::{
+    AgentId, Extra, Lazy, Opt, Raw, Readable, RequestId, SessionId, TaskId, ToolUseId, Unknown, Uuid, Wire,
+};

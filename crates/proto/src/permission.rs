@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::wire::{Extra, Opt, open_enum, record, union};
+use crate::wire::{Extra, Lazy, Opt, open_enum, record, union};
 
 open_enum! {
     /// How tool calls are judged when no rule decides.
@@ -96,7 +96,7 @@ record! {
     #[derive(Default)]
     pub struct PermissionAllow {
         /// The input to run with. Hosts send the original back when nothing changed; absent also means unchanged.
-        updated_input as "updatedInput": Opt<Map<String, Value>>,
+        updated_input as "updatedInput": Opt<Lazy<Map<String, Value>>>,
         /// Updates to apply, usually the suggestions of the request: this is how "always allow" works.
         updated_permissions as "updatedPermissions": Opt<Vec<PermissionUpdate>>,
         /// The call this answers; never required.
@@ -159,8 +159,13 @@ impl PermissionRuleValue {
 
 impl PermissionResult {
     /// Lets the call run with this input.
-    pub fn allow(input: Map<String, Value>) -> Self {
-        Self::Allow(PermissionAllow { updated_input: input.into(), ..PermissionAllow::default() })
+    pub fn allow(input: impl Into<Lazy<Map<String, Value>>>) -> Self {
+        Self::Allow(PermissionAllow { updated_input: Opt::Some(input.into()), ..PermissionAllow::default() })
+    }
+
+    /// [`PermissionResult::allow`] as JSON text, for an input that is text still.
+    pub fn allow_text(input: &Lazy<Map<String, Value>>) -> Option<[&str; 3]> {
+        input.text().map(|text| [r#"{"behavior":"allow","updatedInput":"#, text, "}"])
     }
 
     /// Refuses the call and tells the model why.

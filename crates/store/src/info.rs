@@ -118,30 +118,30 @@ pub(crate) fn read_info(id: SessionId, path: &Path) -> std::io::Result<Option<Se
 /// The members of an entry that matter here, still borrowed.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct Members<'a> {
+pub(crate) struct Members<'a> {
     #[serde(borrow, rename = "type")]
-    kind: Option<Cow<'a, str>>,
+    pub(crate) kind: Option<Cow<'a, str>>,
     #[serde(borrow)]
-    custom_title: Option<Cow<'a, str>>,
+    pub(crate) custom_title: Option<Cow<'a, str>>,
     #[serde(borrow)]
-    ai_title: Option<Cow<'a, str>>,
+    pub(crate) ai_title: Option<Cow<'a, str>>,
     #[serde(borrow)]
-    last_prompt: Option<Cow<'a, str>>,
+    pub(crate) last_prompt: Option<Cow<'a, str>>,
     #[serde(borrow)]
-    summary: Option<Cow<'a, str>>,
+    pub(crate) summary: Option<Cow<'a, str>>,
     #[serde(borrow)]
-    git_branch: Option<Cow<'a, str>>,
+    pub(crate) git_branch: Option<Cow<'a, str>>,
     #[serde(borrow)]
-    cwd: Option<Cow<'a, str>>,
+    pub(crate) cwd: Option<Cow<'a, str>>,
     #[serde(borrow)]
-    tag: Option<Cow<'a, str>>,
+    pub(crate) tag: Option<Cow<'a, str>>,
     #[serde(borrow)]
     timestamp: Option<Cow<'a, str>>,
     #[serde(borrow)]
-    entrypoint: Option<Cow<'a, str>>,
+    pub(crate) entrypoint: Option<Cow<'a, str>>,
     #[serde(borrow)]
     message: Option<&'a RawValue>,
-    is_sidechain: bool,
+    pub(crate) is_sidechain: bool,
     is_meta: bool,
     is_compact_summary: bool,
 }
@@ -165,8 +165,7 @@ impl Beginning {
             if number == 0 && entry.is_sidechain {
                 return None;
             }
-            let time = entry.timestamp.as_deref().and_then(|time| time.parse::<jiff::Timestamp>().ok());
-            found.created_at = found.created_at.or(time.map(jiff::Timestamp::as_millisecond));
+            found.created_at = found.created_at.or_else(|| timestamp(&entry));
             found.cwd = found.cwd.or(entry.cwd.clone().map(Cow::into_owned));
             found.entrypoint = found.entrypoint.or(entry.entrypoint.clone().map(Cow::into_owned));
             if found.first_prompt.is_none() {
@@ -186,13 +185,19 @@ impl Beginning {
     }
 }
 
+/// When an entry was written, in milliseconds since 1970.
+pub(crate) fn timestamp(entry: &Members<'_>) -> Option<i64> {
+    let time = entry.timestamp.as_deref()?.parse::<jiff::Timestamp>().ok()?;
+    Some(time.as_millisecond())
+}
+
 /// What a person wrote.
-enum Prompt {
+pub(crate) enum Prompt {
     Text(String),
     Command(String),
 }
 
-fn prompt(entry: &Members<'_>) -> Option<Prompt> {
+pub(crate) fn prompt(entry: &Members<'_>) -> Option<Prompt> {
     if entry.kind.as_deref() != Some("user") || entry.is_meta || entry.is_compact_summary {
         return None;
     }
@@ -220,7 +225,7 @@ fn is_wrapped(text: &str) -> bool {
 }
 
 /// One line of at most so many characters.
-fn shortened(text: &str) -> String {
+pub(crate) fn shortened(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     match line.char_indices().nth(LONGEST_SUMMARY) {
         Some((end, _)) => format!("{}…", line.get(..end).unwrap_or_default().trim_end()),

@@ -25,6 +25,7 @@
 mod api_messages;
 mod chain;
 mod checkpoint;
+mod digest;
 mod edit;
 mod entry;
 mod error;
@@ -43,6 +44,7 @@ mod transcript;
 mod worktree;
 
 pub use checkpoint::{Checkpoints, Rewind, RewindError};
+pub use digest::Digest;
 pub use entry::{ChainEntry, ChainKind, Entry, ForkedFrom};
 pub use error::{Problem, ProblemKind, StoreError};
 pub use fork::ForkOptions;

@@ -13,7 +13,7 @@ pub(super) const YIELDS: usize = 16;
 
 impl Running {
     pub(super) async fn request(&mut self, inbound: Inbound<Agent>) {
-        let Inbound { id, request, raw, responder, token, .. } = inbound;
+        let Inbound { request, raw, responder, token, .. } = inbound;
         let session = self.session().clone();
         match request {
             HostRequest::Interrupt(interrupt) => {
@@ -33,7 +33,7 @@ impl Running {
                 control::initialize(&session, *initialize, &raw, responder).await
             }
             HostRequest::Unknown(unknown) if !control::is_known(&unknown.tag) => {
-                unsupported(id, &unknown.tag, responder)
+                unsupported(token.request_id().clone(), &unknown.tag, responder)
             }
             // Whatever takes long must not hold up the loop; what changes the session is done before the next line.
             request => match control::at_once(&session, request, responder) {

@@ -1,7 +1,7 @@
 //! The question to the host.
 
 use pilothouse_proto::control::{CanUseTool, DecisionReasonType};
-use pilothouse_proto::{HookEvent, Opt};
+use pilothouse_proto::{HookEvent, Lazy, Opt};
 use pilothouse_rules::{Decision, ReasonType, Step};
 use serde_json::{Map, Value};
 
@@ -16,9 +16,9 @@ pub(super) fn question(scene: &Scene, tool: &ToolUse, decision: &Decision) -> Ca
         tool_name: tool.name.clone(),
         mcp_server: tool.mcp_server.clone().into(),
         display_name: Opt::Some(tool.title.clone().unwrap_or_else(|| tool.name.clone())),
-        input: shown_input(tool),
+        input: shown_input(tool).into(),
         description: description(scene, tool).into(),
-        permission_suggestions: decision.suggestions.clone().into(),
+        permission_suggestions: decision.suggestions.clone().map(Lazy::from).into(),
         blocked_path: decision.blocked_path.clone().into(),
         decision_reason: words::asked_because(decision).into(),
         decision_reason_type: decision.reason_type.map(|kind| DecisionReasonType::from(kind.name())).into(),

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use pilothouse_proto::hook::{HookSpecificOutput, PermissionRequestDecision};
-use pilothouse_proto::{HookEvent, PermissionUpdate};
+use pilothouse_proto::{HookEvent, Lazy, PermissionUpdate};
 use pilothouse_rules::{Behavior, Decision, Step, ToolCall as RulesCall};
 use pilothouse_tools::Outcome;
 use serde_json::json;
@@ -178,7 +178,7 @@ fn decided(specific: HookSpecificOutput) -> Option<Answer> {
     let HookSpecificOutput::PermissionRequest(output) = specific else { return None };
     match output.decision {
         PermissionRequestDecision::Allow(allow) => Some(Answer::Allow {
-            input: allow.updated_input.into_option().filter(|input| !input.is_empty()),
+            input: allow.updated_input.into_option().map(Lazy::into_value).filter(|input| !input.is_empty()),
             updates: allow.updated_permissions.unwrap_or_default(),
             classification: None,
         }),

@@ -236,7 +236,7 @@ impl Occasion {
     /// A tool has run, in so many milliseconds.
     pub fn post_tool_use(scene: &Scene, tool: &ToolUse, response: Value, duration_ms: u64) -> Self {
         let input = input!(PostToolUse, PostToolUseInput, scene, told(scene), {
-            tool_name: tool.name.clone(), tool_input: tool.input.clone().into(), tool_response: response,
+            tool_name: tool.name.clone(), tool_input: tool.input.clone().into(), tool_response: response.into(),
             tool_use_id: tool.id.clone(), duration_ms: Opt::Some(duration_ms.into()),
             mcp_server: tool.mcp_server.clone().into(),
         });

@@ -67,7 +67,8 @@ impl Stage {
                         let set = set.clone();
                         tokio::spawn(async move {
                             let raw = request.message.as_raw_value();
-                            let reply = set.handle(&request.server_name, raw, &inbound.token).await.unwrap();
+                            let reply =
+                                set.handle(&request.server_name, raw, inbound.token.clone()).await.unwrap();
                             let reply = McpReply { mcp_response: reply.into(), extra: Extra::new() };
                             inbound.responder.success(&reply);
                         });

@@ -107,7 +107,7 @@ fn show(request: &PermissionRequest, printer: &mut Printer) -> io::Result<()> {
         "{WARN}?{WARN:#} {BOLD}{}{BOLD:#}",
         title.unwrap_or_else(|| format!("May {tool} run?"))
     ))?;
-    let about = view::about(&Value::Object(request.input.clone()));
+    let about = view::about(&Value::Object((*request.input).clone()));
     for line in plain(&about).lines().take(20) {
         printer.note(format_args!("    {NAME}{line}{NAME:#}"))?;
     }

@@ -39,7 +39,7 @@ pub(crate) async fn ask(
     stop: &CancellationToken,
     printer: &mut Printer,
 ) -> io::Result<()> {
-    let input = Value::Object(request.input.clone());
+    let input = Value::Object((*request.input).clone());
     let questions = match serde_json::from_value::<Questions>(input) {
         Ok(questions) => questions.questions,
         Err(error) => {

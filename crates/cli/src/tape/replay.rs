@@ -76,7 +76,7 @@ fn said(text: String, output: &mut Output, printer: &mut Printer) -> io::Result<
             if let AgentRequest::CanUseTool(ask) = &request.request
                 && output.is_for_people()
             {
-                let about = about(&ask.input.clone().into());
+                let about = about(&(*ask.input).clone().into());
                 let tool = one_line(&ask.tool_name, 60);
                 printer.note(format_args!(
                     "{WARN}?{WARN:#} May {BOLD}{tool}{BOLD:#} run? {}",

@@ -25,7 +25,7 @@ const SWEEP_AT: usize = 64;
 pub(super) struct Routing<E: End> {
     /// Our requests, by id.
     waiting: HashMap<RequestId, oneshot::Sender<Box<ControlResponse>>>,
-    /// Their requests, by id; settled ones stay until the next sweep.
+    /// Their requests that were not answered at once, by id; settled ones stay until the next sweep.
     open: HashSet<Open>,
     sweep_at: usize,
     batch: Vec<Queued<E::In>>,
@@ -156,42 +156,41 @@ impl<E: End> Routing<E> {
     }
 
     fn serve(&mut self, request: ControlRequest<E::Asked>, raw: Bytes) {
-        let id = request.request_id;
-        let ticket = Arc::new(Ticket::new(id.clone()));
-        if !self.keep(&ticket) {
-            tracing::debug!(%id, "a request that is already open was repeated");
+        if self.is_open(request.request_id.as_str()) {
+            tracing::debug!(id = %request.request_id, "a request that is already open was repeated");
             return;
         }
+        let ticket = Arc::new(Ticket::new(request.request_id));
         // What came before a request is there before its handler runs.
         self.flush();
         let inbound = Inbound {
-            id,
             request: request.request,
             raw,
             after: self.arrived,
             token: ticket.watch(),
-            responder: Responder::new(ticket, self.writer.clone()),
+            responder: Responder::new(Arc::clone(&ticket), self.writer.clone()),
         };
         // The responder answers when it is dropped, so a panic ends one request and not the connection.
         if catch_unwind(AssertUnwindSafe(|| self.serve.serve(inbound))).is_err() {
             tracing::error!("taking a request panicked");
         }
+        // Many are answered by now, and then there is nothing to remember.
+        if ticket.is_open() {
+            self.keep(ticket);
+        }
     }
 
-    /// Remembers a request; false when one of the same id is still open.
-    fn keep(&mut self, ticket: &Arc<Ticket>) -> bool {
+    fn is_open(&self, id: &str) -> bool {
+        self.open.get(id).is_some_and(|known| known.0.is_open())
+    }
+
+    /// Remembers a request, in place of a settled one of the same id.
+    fn keep(&mut self, ticket: Arc<Ticket>) {
         if self.open.len() >= self.sweep_at {
             self.open.retain(|open| open.0.is_open());
             self.sweep_at = SWEEP_AT.max(2 * self.open.len());
         }
-        if self.open.insert(Open(Arc::clone(ticket))) {
-            return true;
-        }
-        let is_open = self.open.get(ticket.id.as_str()).is_some_and(|known| known.0.is_open());
-        if !is_open {
-            self.open.replace(Open(Arc::clone(ticket)));
-        }
-        !is_open
+        self.open.replace(Open(ticket));
     }
 
     fn resolve(&mut self, response: Box<ControlResponse>, raw: Bytes) {

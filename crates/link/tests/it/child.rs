@@ -146,7 +146,7 @@ async fn two_hundred_large_replies_over_full_pipes() {
         echo '{"type":"all"}'"#;
     let connect = Connect::<Host>::new().serve(|inbound: Inbound<Host>| {
         tokio::spawn(async move {
-            let n: u64 = inbound.id.as_str().parse().unwrap();
+            let n: u64 = inbound.id().as_str().parse().unwrap();
             tokio::time::sleep(Duration::from_millis((n * 7919) % 40)).await;
             inbound.responder.success(&serde_json::json!({"filler": "f".repeat(3000), "end": true}));
         });

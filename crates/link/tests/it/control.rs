@@ -135,7 +135,7 @@ async fn a_responder_answers_once_whatever_happens() {
     for (id, answer, expected) in answers {
         peer.say(ask(id)).await;
         let inbound = within(taken.recv()).await.unwrap();
-        assert_eq!(inbound.id, id);
+        assert_eq!(*inbound.id(), id);
         answer(inbound);
         assert_eq!(peer.hear().await.unwrap(), json!({"type": "control_response", "response": expected}));
     }
@@ -144,7 +144,7 @@ async fn a_responder_answers_once_whatever_happens() {
 #[tokio::test]
 async fn a_panic_while_taking_a_request_ends_that_request_only() {
     let connect = Connect::<Host>::new().serve(|inbound: Inbound<Host>| {
-        assert!(inbound.id != "boom", "on purpose");
+        assert!(*inbound.id() != "boom", "on purpose");
         inbound.responder.success(&Ack::default());
     });
     let (_handle, _events, mut peer) = Peer::of(connect);
@@ -178,10 +178,10 @@ async fn the_same_request_is_taken_once_while_open() {
     peer.say(ask("same")).await;
     peer.say(ask("other")).await;
     let first = within(taken.recv()).await.unwrap();
-    assert_eq!(within(taken.recv()).await.unwrap().id, "other");
+    assert_eq!(within(taken.recv()).await.unwrap().id(), "other");
     drop(first);
     peer.say(ask("same")).await;
-    assert_eq!(within(taken.recv()).await.unwrap().id, "same");
+    assert_eq!(within(taken.recv()).await.unwrap().id(), "same");
 }
 
 #[tokio::test]
@@ -197,7 +197,7 @@ async fn requests_repeated_inside_a_reply_are_taken() {
     peer.say(response).await;
     within(reply).await.unwrap().unwrap();
     let again = within(taken.recv()).await.unwrap();
-    assert_eq!(again.id, "lost");
+    assert_eq!(again.id(), "lost");
     assert!(matches!(again.request, AgentRequest::CanUseTool(_)));
     drop(open);
 }
@@ -220,7 +220,7 @@ async fn a_request_that_cannot_be_read_is_refused_and_reported() {
 async fn two_hundred_handlers_answer_out_of_order() {
     let connect = Connect::<Host>::new().serve(|inbound: Inbound<Host>| {
         tokio::spawn(async move {
-            let n: u64 = inbound.id.as_str().parse().unwrap();
+            let n: u64 = inbound.id().as_str().parse().unwrap();
             tokio::time::sleep(Duration::from_millis((n * 7919) % 50)).await;
             inbound.responder.success(&json!({"n": n, "filler": "f".repeat(2000)}));
         });
@@ -279,7 +279,7 @@ async fn both_ends_talk_to_each_other_over_memory() {
     let log = seen.clone();
     let (host, _) = Connect::<Host>::new()
         .serve(move |inbound: Inbound<Host>| {
-            log.lock().unwrap().push(inbound.id.clone());
+            log.lock().unwrap().push(inbound.id().clone());
             inbound.responder.success(&json!({"behavior": "deny", "message": "no"}));
         })
         .over(here);

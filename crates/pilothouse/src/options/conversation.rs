@@ -169,6 +169,12 @@ impl Options {
         self
     }
 
+    /// Also delivers what the CLI says that it has written, which otherwise goes to the store only, as events.
+    pub fn session_store_events(mut self) -> Self {
+        self.store.iter_mut().for_each(|store| store.events = true);
+        self
+    }
+
     /// The title of the session.
     pub fn title(mut self, title: impl Into<String>) -> Self {
         self.flags.title = Some(title.into());

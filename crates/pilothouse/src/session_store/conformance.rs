@@ -4,7 +4,7 @@ use std::future::Future;
 
 use serde_json::json;
 
-use super::{Entry, SessionKey, SessionStore, SessionStoreError, StoredSession};
+use super::{Digest, Entry, SessionKey, SessionStore, SessionStoreError, StoredSession};
 
 /// Tries a store. `make` gives an empty one each time it is called.
 ///
@@ -25,6 +25,7 @@ pub async fn check<S: SessionStore>(make: impl AsyncFn() -> S) -> Vec<String> {
     problems.note("keeping transcripts apart", keeps_apart(&make().await)).await;
     problems.note("appending again", takes_again(&make().await)).await;
     problems.note("listing sessions", lists(&make().await)).await;
+    problems.note("listing summaries", lists_summaries(&make().await)).await;
     problems.note("listing parts", lists_parts(&make().await)).await;
     problems.note("deleting", deletes(&make().await)).await;
     problems.0
@@ -131,6 +132,32 @@ async fn lists(store: &impl SessionStore) -> Result<(), Wrong> {
     // 2001: whoever counts in seconds is far below.
     let in_seconds = |session: &&StoredSession| session.modified < 1_000_000_000_000;
     expect("sessions that are not dated in milliseconds", &sessions.iter().find(in_seconds), &None)
+}
+
+async fn lists_summaries(store: &impl SessionStore) -> Result<(), Wrong> {
+    let project = key("a").project_key;
+    expect(
+        "the summaries of a project without sessions",
+        &store.list_summaries(&project).await?,
+        &Vec::new(),
+    )?;
+    let mut digest = Digest::default();
+    for batch in [vec![entry("1"), entry("2")], vec![title()]] {
+        store.append(&key("a"), &batch).await?;
+        digest.add(&batch);
+    }
+    for key in [key("a").part("subagents/agent-1"), SessionKey::main("-other", "c")] {
+        store.append(&key, &[title()]).await?;
+    }
+    let summaries = store.list_summaries(&project).await?;
+    let found: Vec<_> =
+        summaries.iter().map(|summary| (summary.session_id.as_str(), &summary.digest)).collect();
+    expect("the summaries of the project", &found, &vec![("a", &digest)])?;
+    let modified = |id: &str, sessions: &[StoredSession]| {
+        sessions.iter().find(|session| session.session_id == id).map(|session| session.modified)
+    };
+    let listed = modified("a", &store.list_sessions(&project).await?);
+    expect("the date of a summary", &summaries.first().map(|summary| summary.modified), &listed)
 }
 
 async fn lists_parts(store: &impl SessionStore) -> Result<(), Wrong> {

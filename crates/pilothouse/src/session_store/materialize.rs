@@ -79,7 +79,7 @@ async fn newest(store: &StoreOptions, project: &str) -> Result<Option<String>, S
     Ok(None)
 }
 
-async fn parts(
+pub(crate) async fn parts(
     store: &StoreOptions,
     key: &SessionKey,
 ) -> Result<Vec<(PathBuf, Vec<Entry>)>, SessionStoreError> {
@@ -108,7 +108,7 @@ pub(crate) fn safe(subpath: &str) -> Option<PathBuf> {
     (stays && !subpath.split('/').any(odd)).then_some(path)
 }
 
-fn write_all(
+pub(crate) fn write_all(
     key: &SessionKey,
     entries: &[Entry],
     parts: &[(PathBuf, Vec<Entry>)],

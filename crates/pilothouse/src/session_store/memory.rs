@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::Value;
 
-use super::{Entry, SessionKey, SessionStore, StoreFuture, StoredSession};
+use super::{Digest, Entry, SessionKey, SessionStore, SessionSummary, StoreFuture, StoredSession};
 
 /// Keeps transcripts in memory.
 #[derive(Debug, Default)]
@@ -18,6 +18,7 @@ pub struct InMemoryStore {
 struct Kept {
     entries: Vec<Entry>,
     uuids: BTreeSet<String>,
+    digest: Digest,
     modified: u64,
 }
 
@@ -42,6 +43,7 @@ impl SessionStore for InMemoryStore {
             for entry in entries {
                 let uuid = entry.get("uuid").and_then(Value::as_str);
                 if uuid.is_none_or(|uuid| kept.uuids.insert(uuid.to_owned())) {
+                    kept.digest.add([entry]);
                     kept.entries.push(entry.clone());
                 }
             }
@@ -61,6 +63,18 @@ impl SessionStore for InMemoryStore {
         let sessions = mains
             .map(|(key, kept)| StoredSession { session_id: key.session_id.clone(), modified: kept.modified });
         Box::pin(std::future::ready(Ok(sessions.collect())))
+    }
+
+    fn list_summaries<'a>(&'a self, project_key: &'a str) -> StoreFuture<'a, Vec<SessionSummary>> {
+        let transcripts = self.lock();
+        let mains =
+            transcripts.iter().filter(|(key, _)| key.project_key == project_key && key.subpath.is_none());
+        let summaries = mains.map(|(key, kept)| SessionSummary {
+            session_id: key.session_id.clone(),
+            modified: kept.modified,
+            digest: kept.digest.clone(),
+        });
+        Box::pin(std::future::ready(Ok(summaries.collect())))
     }
 
     fn list_parts<'a>(&'a self, key: &'a SessionKey) -> StoreFuture<'a, Vec<String>> {

@@ -115,7 +115,8 @@ async fn a_character_split_across_reads_is_intact() {
 
 #[tokio::test]
 async fn long_lines_arrive() {
-    for bytes in [2 << 20, (64 << 20) - 4096] {
+    // One of 64 MiB is tested where the connection is, without the work of a session around it.
+    for bytes in [2 << 20, 16 << 20] {
         let bench = Bench::new("long_line");
         let (events, _) = bench.ask(bench.options().env("FAULTY_SIZE", bytes.to_string())).await;
         assert_eq!(events.iter().find_map(text_of).map(|text| text.len()), Some(bytes));

@@ -9,7 +9,11 @@ use crate::harness::{Bench, seen_by_cli, within};
 
 /// The reply to a `PreToolUse` callback of this hook; it must be a success whatever the hook does.
 async fn answered(matcher: Matcher, handler: impl pilothouse::HookHandler) -> Value {
-    let bench = Bench::new("hook");
+    answered_in("hook", matcher, handler).await
+}
+
+async fn answered_in(scenario: &'static str, matcher: Matcher, handler: impl pilothouse::HookHandler) -> Value {
+    let bench = Bench::new(scenario);
     let options = bench.options().hook(HookEvent::PreToolUse, matcher, handler);
     let (_, result) = bench.ask(options).await;
     let seen = seen_by_cli(&result);
@@ -60,6 +64,12 @@ async fn each_output_is_what_the_cli_takes() {
 #[tokio::test]
 async fn a_hook_that_panics_denies() {
     let seen = answered(Matcher::all(), |_: HookCall| async { panic!("the hook breaks on purpose") }).await;
+    assert_eq!(seen["hookSpecificOutput"]["permissionDecision"], "deny");
+}
+
+#[tokio::test]
+async fn a_call_that_cannot_be_read_denies() {
+    let seen = answered_in("unreadable_hook", Matcher::all(), async |call: HookCall| call.pass()).await;
     assert_eq!(seen["hookSpecificOutput"]["permissionDecision"], "deny");
 }
 

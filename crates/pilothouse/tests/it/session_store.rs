@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use pilothouse::proto::{AgentFrame, System};
 use pilothouse::session_store::{
     Entry, InMemoryStore, SessionKey, SessionStore, SessionStoreError, StoreFlush, StoreFuture,
-    import_session,
+    StoredSession, StoredSessions, import_session,
 };
-use pilothouse::sessions::{Store, project_key};
+use pilothouse::sessions::{ForkOptions, ListOptions, MessageOptions, SessionId, Store, project_key};
 use pilothouse::{Error, Event, Options, OptionsError};
 use pilothouse_testkit::Sandbox;
 use serde_json::{Value, json};
@@ -216,4 +216,104 @@ async fn a_session_on_disk_is_imported() {
         part,
         [entry(json!({"type": "agent_metadata", "toolUseId": "t"})), entry(json!({"uuid": "3"}))]
     );
+}
+
+/// Tells what is mirrored only to those who ask for it.
+#[tokio::test]
+async fn what_goes_to_the_store_is_no_event_unless_asked_for() {
+    for asked in [false, true] {
+        let sandbox = Sandbox::new().unwrap();
+        let options = options(&sandbox, Arc::new(InMemoryStore::default()));
+        let options = if asked { options.session_store_events() } else { options };
+        let session = within(options.connect()).await.unwrap();
+        let (events, _) = read(within(session.send("go")).await.unwrap()).await;
+        let told = events.iter().any(|event| matches!(event.frame(), Some(AgentFrame::TranscriptMirror(_))));
+        assert_eq!(told, asked);
+        within(session.close()).await;
+    }
+}
+
+/// A store that can do no more than it must, and list.
+struct Plain(InMemoryStore);
+
+impl SessionStore for Plain {
+    fn append<'a>(&'a self, key: &'a SessionKey, entries: &'a [Entry]) -> StoreFuture<'a, ()> {
+        self.0.append(key, entries)
+    }
+
+    fn load<'a>(&'a self, key: &'a SessionKey) -> StoreFuture<'a, Option<Vec<Entry>>> {
+        self.0.load(key)
+    }
+
+    fn list_sessions<'a>(&'a self, project_key: &'a str) -> StoreFuture<'a, Vec<StoredSession>> {
+        self.0.list_sessions(project_key)
+    }
+}
+
+async fn fill(store: &dyn SessionStore, project: &str) {
+    let message = |uuid: &str, parent: Value, kind: &str, text: &str| {
+        entry(json!({"type": kind, "uuid": uuid, "parentUuid": parent, "sessionId": ID, "cwd": "/p",
+            "timestamp": "2026-01-02T03:04:05Z", "message": {"role": kind, "content": text}}))
+    };
+    let main = SessionKey::main(project, ID);
+    let entries =
+        [message("1", Value::Null, "user", "Fix it"), message("2", json!("1"), "assistant", "Done")];
+    store.append(&main, &entries).await.unwrap();
+    let mut sub = [message("3", Value::Null, "user", "Look"), message("4", json!("3"), "assistant", "Seen")];
+    sub.iter_mut().for_each(|entry| drop(entry.insert("isSidechain".to_owned(), true.into())));
+    let meta = entry(json!({"type": "agent_metadata", "toolUseId": "t"}));
+    store.append(&main.part("subagents/agent-1"), &[meta]).await.unwrap();
+    store.append(&main.part("subagents/agent-1"), &sub).await.unwrap();
+    let side = SessionKey::main(project, "00000000-0000-4000-8000-00000000000b");
+    store.append(&side, &[entry(json!({"isSidechain": true, "type": "user"}))]).await.unwrap();
+}
+
+#[tokio::test]
+async fn sessions_of_a_store_are_listed_and_read() {
+    let id: SessionId = ID.parse().unwrap();
+    let (full, plain) = (Arc::new(InMemoryStore::default()), Arc::new(Plain(InMemoryStore::default())));
+    for store in [full as Arc<dyn SessionStore>, plain] {
+        fill(&*store, "-p").await;
+        let sessions = StoredSessions::of_key(store, "-p");
+        let listed = sessions.list(&ListOptions::default()).await.unwrap();
+        let [info] = listed.as_slice() else { panic!("{listed:?}") };
+        assert_eq!((info.id, info.summary.as_str(), info.cwd.as_deref()), (id, "Fix it", Some("/p")));
+        assert!(info.last_modified > 1_000_000_000_000);
+        let none = ListOptions { offset: 1, ..ListOptions::default() };
+        assert_eq!(sessions.list(&none).await.unwrap(), []);
+        assert_eq!(sessions.info(id).await.unwrap().unwrap().summary, "Fix it");
+        let messages = sessions.messages(id, &MessageOptions::default()).await.unwrap();
+        let texts: Vec<String> = messages.iter().map(|message| message.text()).collect();
+        assert_eq!(texts, ["Fix it", "Done"]);
+    }
+}
+
+#[tokio::test]
+async fn sessions_of_a_store_are_edited() {
+    let id: SessionId = ID.parse().unwrap();
+    let store = Arc::new(InMemoryStore::default());
+    fill(&*store, "-p").await;
+    let sessions = StoredSessions::of_key(store.clone(), "-p");
+    let agents = sessions.subagents(id).await.unwrap();
+    assert_eq!(agents.iter().map(|agent| agent.tool_use_id()).collect::<Vec<_>>(), [Some("t")]);
+    let messages = sessions.subagent_messages(id, "1", &MessageOptions::default()).await.unwrap();
+    assert_eq!(messages.iter().map(|message| message.text()).collect::<Vec<_>>(), ["Look", "Seen"]);
+
+    sessions.rename(id, " A title ").await.unwrap();
+    sessions.tag(id, Some("kept")).await.unwrap();
+    let info = sessions.info(id).await.unwrap().unwrap();
+    assert_eq!((info.summary.as_str(), info.tag.as_deref()), ("A title", Some("kept")));
+    sessions.tag(id, None).await.unwrap();
+    assert_eq!(sessions.info(id).await.unwrap().unwrap().tag, None);
+    assert!(sessions.rename(id, " ").await.is_err());
+
+    let copy = sessions.fork(id, &ForkOptions::default()).await.unwrap();
+    assert_eq!(sessions.info(copy).await.unwrap().unwrap().summary, "A title (fork)");
+    assert_eq!(sessions.messages(copy, &MessageOptions::default()).await.unwrap().len(), 2);
+    assert_eq!(sessions.list(&ListOptions::default()).await.unwrap().len(), 2);
+
+    sessions.delete(id).await.unwrap();
+    assert_eq!(sessions.info(id).await.unwrap(), None);
+    assert!(sessions.messages(id, &MessageOptions::default()).await.is_err());
+    assert_eq!(store.keys().iter().filter(|key| key.session_id == ID).count(), 0);
 }

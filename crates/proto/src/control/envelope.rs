@@ -227,12 +227,41 @@ pub fn success_line<T: serde::Serialize + ?Sized>(
     request_id: &str,
     response: &T,
 ) -> Result<Vec<u8>, serde_json::Error> {
-    let mut line = Vec::with_capacity(512);
-    line.extend_from_slice(br#"{"type":"control_response","response":{"subtype":"success","request_id":"#);
-    serde_json::to_writer(&mut line, request_id)?;
-    line.extend_from_slice(br#","response":"#);
+    let mut line = success_start(request_id, 256)?;
     serde_json::to_writer(&mut line, response)?;
     line.extend_from_slice(b"}}\n");
+    Ok(line)
+}
+
+/// The same for a payload that is JSON text already, in parts.
+///
+/// # Errors
+/// Never, in fact: only writing an odd id could fail.
+pub fn success_line_of_text(request_id: &str, response: &[&str]) -> Result<Vec<u8>, serde_json::Error> {
+    let mut line = success_start(request_id, response.iter().map(|part| part.len()).sum())?;
+    for part in response {
+        line.extend_from_slice(part.as_bytes());
+    }
+    line.extend_from_slice(b"}}\n");
+    Ok(line)
+}
+
+/// The line up to the payload, with room for one of this size.
+fn success_start(request_id: &str, payload: usize) -> Result<Vec<u8>, serde_json::Error> {
+    const START: &[u8] = br#"{"type":"control_response","response":{"subtype":"success","request_id":"#;
+    const THEN: &[u8] = br#","response":"#;
+    let mut line = Vec::with_capacity(START.len() + request_id.len() + THEN.len() + payload + 16);
+    line.extend_from_slice(START);
+    // Nearly every id is a UUID, and needs no escapes.
+    let plain = |plain: bool, byte: &u8| plain & (byte.is_ascii_alphanumeric() | (*byte == b'-'));
+    if request_id.as_bytes().iter().fold(true, plain) {
+        line.push(b'"');
+        line.extend_from_slice(request_id.as_bytes());
+        line.push(b'"');
+    } else {
+        serde_json::to_writer(&mut line, request_id)?;
+    }
+    line.extend_from_slice(THEN);
     Ok(line)
 }
 

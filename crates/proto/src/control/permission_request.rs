@@ -2,7 +2,7 @@ use serde_json::{Map, Value};
 
 use crate::mcp::McpServerProvenance;
 use crate::permission::PermissionUpdate;
-use crate::wire::{AgentId, Opt, ToolUseId, open_enum, record};
+use crate::wire::{AgentId, Lazy, Opt, ToolUseId, open_enum, record};
 
 record! {
     /// May this tool call run? Answered with a [`crate::permission::PermissionResult`].
@@ -13,9 +13,9 @@ record! {
         /// The MCP server behind the tool. Trust its source, not its name.
         mcp_server: Opt<McpServerProvenance>,
         /// The call's arguments.
-        input or "tool_input": Map<String, Value>,
-        /// Updates to offer for "always allow".
-        permission_suggestions: Opt<Vec<PermissionUpdate>>,
+        input or "tool_input": Lazy<Map<String, Value>>,
+        /// Updates to offer for "always allow". A broken one is no reason not to answer, so it is told to who reads it.
+        permission_suggestions: Opt<Lazy<Vec<PermissionUpdate>>>,
         /// The path that made the CLI ask.
         blocked_path: Opt<String>,
         /// Why it asks, for display; may hold terminal escapes.

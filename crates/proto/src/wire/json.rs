@@ -11,7 +11,10 @@ use serde::de::value::BorrowedStrDeserializer;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::Error;
 
+use super::late::TAG;
+use super::lazy;
 use super::reading::note_column;
+use super::union::counts_unknown;
 use token::{Number, Text, Tokens};
 
 /// How many objects and lists may lie inside each other; serde_json's own limit.
@@ -38,7 +41,7 @@ pub fn read<'de, T: serde::Deserialize<'de>>(text: &'de str) -> Result<T, Error>
 
 /// [`read`] for a value that needs help to be read.
 pub(crate) fn read_seed<'de, S: DeserializeSeed<'de>>(text: &'de str, seed: S) -> Result<S::Value, Error> {
-    let mut reader = Reader { tokens: Tokens::new(text), depth: 0, failed_at: None };
+    let mut reader = Reader { tokens: Tokens::new(text), depth: 0, failed_at: None, again: None };
     let read = seed.deserialize(&mut reader).and_then(|value| match reader.tokens.peek() {
         None => Ok(value),
         Some(_) => Err(reader.tokens.no_json()),
@@ -69,6 +72,15 @@ struct Reader<'de> {
     depth: u8,
     /// How much was read when the first error was made: where it says it is.
     failed_at: Option<usize>,
+    /// A tag was looked for from this key of the innermost object on, so there it goes on.
+    again: Option<Again>,
+}
+
+#[derive(Clone, Copy)]
+struct Again {
+    at: usize,
+    /// The tag, which is not told again.
+    tag: &'static str,
 }
 
 impl<'de> Reader<'de> {
@@ -178,7 +190,7 @@ impl<'de> Reader<'de> {
             return Err(self.wrong_kind(&visitor));
         }
         self.enter()?;
-        let read = visitor.visit_map(Inside { reader: self, first: true });
+        let read = visitor.visit_map(Inside { reader: self, first: true, told: None });
         self.leave(read, b'}')
     }
 
@@ -187,8 +199,41 @@ impl<'de> Reader<'de> {
             return Err(self.wrong_kind(&visitor));
         }
         self.enter()?;
-        let read = visitor.visit_seq(Inside { reader: self, first: true });
+        let read = visitor.visit_seq(Inside { reader: self, first: true, told: None });
         self.leave(read, b']')
+    }
+
+    /// A value that wants to be read later: its text, if that is sure to be readable then.
+    fn kept<V: Visitor<'de>>(&mut self, begins: Option<u8>, visitor: V) -> Result<V::Value, Error> {
+        let first = self.tokens.peek();
+        if (begins.is_none() || begins == first) && !counts_unknown() {
+            let start = self.tokens.at;
+            if let Some(text) = self.tokens.readable() {
+                let read = visitor.visit_map(AsRaw(Some(text)));
+                return self.placed(read);
+            }
+            self.tokens.at = start;
+        }
+        visitor.visit_newtype_struct(self)
+    }
+
+    /// The first key of an object if that is its tag; else the tag, if it is among those that follow.
+    fn tag<V: Visitor<'de>>(&mut self, tag: &'static str, visitor: V) -> Result<V::Value, Error> {
+        if self.tokens.key_is(tag) {
+            self.tokens.at += tag.len() + 2;
+            return visitor.visit_borrowed_str(tag);
+        }
+        self.again = Some(Again { at: self.tokens.at, tag });
+        if !self.tokens.seek(tag)? {
+            return visitor.visit_unit();
+        }
+        if self.tokens.peek() != Some(b'"') {
+            return Err(self.wrong_kind(&visitor));
+        }
+        match self.tokens.string()? {
+            Text::Plain(tag) => visitor.visit_borrowed_bytes(tag.as_bytes()),
+            Text::Unescaped(tag) => visitor.visit_bytes(tag.as_bytes()),
+        }
     }
 }
 
@@ -246,7 +291,15 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
             let read = self.tokens.raw().and_then(|text| visitor.visit_map(AsRaw(Some(text))));
             return self.placed(read);
         }
-        visitor.visit_newtype_struct(self)
+        match name {
+            lazy::ANY => self.kept(None, visitor),
+            lazy::OBJECT => self.kept(Some(b'{'), visitor),
+            lazy::LIST => self.kept(Some(b'['), visitor),
+            _ => match name.strip_prefix(TAG) {
+                Some(tag) => self.tag(tag, visitor),
+                None => visitor.visit_newtype_struct(self),
+            },
+        }
     }
 
     fn deserialize_struct<V: Visitor<'de>>(
@@ -271,6 +324,8 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
 struct Inside<'a, 'de> {
     reader: &'a mut Reader<'de>,
     first: bool,
+    /// The tag, if it was told before its turn.
+    told: Option<&'static str>,
 }
 
 impl<'de> MapAccess<'de> for Inside<'_, 'de> {
@@ -278,14 +333,21 @@ impl<'de> MapAccess<'de> for Inside<'_, 'de> {
 
     #[inline]
     fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Error> {
-        let first = std::mem::replace(&mut self.first, false);
-        if !self.reader.tokens.another(b'}', first)? {
-            return Ok(None);
+        if let Some(again) = self.reader.again.take() {
+            self.reader.tokens.at = again.at;
+            self.first = true;
+            self.told = Some(again.tag);
         }
-        if self.reader.tokens.peek() != Some(b'"') {
-            return Err(self.reader.tokens.no_json());
+        loop {
+            let first = std::mem::replace(&mut self.first, false);
+            if !self.reader.tokens.another_key(first)? {
+                return Ok(None);
+            }
+            match self.told {
+                Some(tag) if self.reader.tokens.key_is(tag) => self.reader.tokens.skip_member()?,
+                _ => return seed.deserialize(&mut *self.reader).map(Some),
+            }
         }
-        seed.deserialize(&mut *self.reader).map(Some)
     }
 
     #[inline]

@@ -1,31 +1,94 @@
 //! Objects whose tag is not their first key.
 //!
-//! Real CLIs write most tags first, but not those of `result` frames and tool results. Such an object is skimmed first,
-//! each value borrowed raw from the line, and then read by the same code as any other.
+//! Real CLIs write most tags first, but not those of hook inputs, `result` frames and tool results. Our own reader looks
+//! ahead for such a tag and goes back, see [`super::json`]. Any other deserializer cannot: from those the object is
+//! gathered, written as text, and read from there.
 
-use serde::de::{DeserializeSeed, Error, MapAccess};
-use serde_json::value::RawValue;
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error, MapAccess, Visitor};
 use serde_json::{Map, Value};
 
 use super::json;
 use super::keys::Key;
-use super::reading::{Reading, bare_message, read_nested};
-use super::record::Fields;
-use super::union::Tagged;
+use super::reading::{Reading, bare_message};
+use super::record::{Fields, FieldsVisitor};
 
+/// By names that begin like this a union asks our reader for its tag.
+pub(crate) const TAG: &str = "$pilothouse::tag:";
+
+/// What the beginning of an object tells about its tag.
+pub(crate) enum First<'de> {
+    /// The first key, which may be the tag's.
+    Key(Key<'de>),
+    /// The tag, which stands further on. The object begins anew, and the tag will not be among its keys.
+    Tag(Key<'de>),
+    /// There is no tag. The object begins anew.
+    Untagged,
+}
+
+/// Reads the beginning of an object; `name` is [`TAG`] and the name of the tag.
+#[inline(never)]
+pub(crate) fn first_key<'de, A: MapAccess<'de>>(
+    map: &mut A,
+    name: &'static str,
+) -> Result<Option<First<'de>>, A::Error> {
+    map.next_key_seed(Beginning(name))
+}
+
+struct Beginning(&'static str);
+
+impl<'de> DeserializeSeed<'de> for Beginning {
+    type Value = First<'de>;
+
+    #[inline]
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<First<'de>, D::Error> {
+        deserializer.deserialize_newtype_struct(self.0, self)
+    }
+}
+
+/// Only our reader gives bytes, which are a tag that stands further on, or a unit, when there is none.
+impl<'de> Visitor<'de> for Beginning {
+    type Value = First<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a string")
+    }
+
+    #[inline]
+    fn visit_borrowed_str<E: Error>(self, key: &'de str) -> Result<First<'de>, E> {
+        Ok(First::Key(Key(Cow::Borrowed(key))))
+    }
+
+    fn visit_str<E: Error>(self, key: &str) -> Result<First<'de>, E> {
+        Ok(First::Key(Key(Cow::Owned(key.to_owned()))))
+    }
+
+    fn visit_newtype_struct<D: Deserializer<'de>>(self, deserializer: D) -> Result<First<'de>, D::Error> {
+        Key::deserialize(deserializer).map(First::Key)
+    }
+
+    #[inline]
+    fn visit_borrowed_bytes<E: Error>(self, tag: &'de [u8]) -> Result<First<'de>, E> {
+        Ok(First::Tag(Key(String::from_utf8_lossy(tag))))
+    }
+
+    fn visit_bytes<E: Error>(self, tag: &[u8]) -> Result<First<'de>, E> {
+        Ok(First::Tag(Key(Cow::Owned(String::from_utf8_lossy(tag).into_owned()))))
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<First<'de>, E> {
+        Ok(First::Untagged)
+    }
+}
+
+/// Reads an object with a late tag from a deserializer that cannot look ahead.
 #[cold]
-pub(crate) fn from_late_tag<'de, T: Fields + Tagged, A: MapAccess<'de>>(
+pub(crate) fn from_late_tag<'de, T: Fields, A: MapAccess<'de>>(
     first: Key<'de>,
     mut map: A,
 ) -> Result<T, A::Error> {
-    if Reading::is_text() {
-        let mut fields = vec![(first, map.next_value::<&'de RawValue>()?)];
-        while let Some(field) = map.next_entry()? {
-            fields.push(field);
-        }
-        return read_gathered(fields).map_err(|error| A::Error::custom(bare_message(&error)));
-    }
-    // There is no text to borrow from, so one is made.
     let mut fields = Map::new();
     fields.insert(first.0.into_owned(), map.next_value()?);
     while let Some((key, value)) = map.next_entry::<String, Value>()? {
@@ -33,72 +96,16 @@ pub(crate) fn from_late_tag<'de, T: Fields + Tagged, A: MapAccess<'de>>(
     }
     let text = Value::Object(fields).to_string();
     let _reading = Reading::text(&text);
-    serde_json::from_str::<Gathered<'_>>(&text)
-        .and_then(|gathered| read_gathered(gathered.0))
+    json::read_seed(&text, Object(std::marker::PhantomData))
         .map_err(|error| A::Error::custom(bare_message(&error)))
 }
 
-fn read_gathered<T: Fields + Tagged>(mut fields: Vec<(Key<'_>, &RawValue)>) -> Result<T, serde_json::Error> {
-    read_nested(|| {
-        // The last of several counts, as everywhere in JSON.
-        let Some(at) = fields.iter().rposition(|(key, _)| key.0 == T::TAG) else {
-            return T::from_untagged(RawFields::new(fields));
-        };
-        let (_, raw) = fields.remove(at);
-        let tag: Key<'_> = json::read(raw.get())?;
-        fields.retain(|(key, _)| key.0 != T::TAG);
-        T::from_tagged_map(&tag.0, RawFields::new(fields))
-    })
-}
+struct Object<T>(std::marker::PhantomData<T>);
 
-/// The fields of an object that was skimmed.
-pub(crate) struct RawFields<'de> {
-    fields: std::vec::IntoIter<(Key<'de>, &'de RawValue)>,
-    value: Option<&'de RawValue>,
-}
+impl<'de, T: Fields> DeserializeSeed<'de> for Object<T> {
+    type Value = T;
 
-impl<'de> RawFields<'de> {
-    fn new(fields: Vec<(Key<'de>, &'de RawValue)>) -> Self {
-        Self { fields: fields.into_iter(), value: None }
-    }
-}
-
-impl<'de> MapAccess<'de> for RawFields<'de> {
-    type Error = serde_json::Error;
-
-    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Self::Error> {
-        let Some((key, value)) = self.fields.next() else { return Ok(None) };
-        self.value = Some(value);
-        seed.deserialize(serde::de::value::CowStrDeserializer::new(key.0)).map(Some)
-    }
-
-    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Self::Error> {
-        let raw = self.value.take().ok_or_else(|| serde_json::Error::custom("a value without its key"))?;
-        json::read_seed(raw.get(), seed)
-    }
-}
-
-/// Any object, skimmed.
-struct Gathered<'de>(Vec<(Key<'de>, &'de RawValue)>);
-
-impl<'de> serde::Deserialize<'de> for Gathered<'de> {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct GatheredVisitor;
-        impl<'de> serde::de::Visitor<'de> for GatheredVisitor {
-            type Value = Gathered<'de>;
-
-            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut fields = Vec::new();
-                while let Some(field) = map.next_entry()? {
-                    fields.push(field);
-                }
-                Ok(Gathered(fields))
-            }
-        }
-        deserializer.deserialize_map(GatheredVisitor)
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<T, D::Error> {
+        deserializer.deserialize_map(FieldsVisitor::new())
     }
 }

@@ -1,7 +1,7 @@
 //! The machinery every wire type is made of: records, open unions, open string enums, three-state fields.
 //!
-//! Real CLIs put the tag of an object first. All readers here work in one pass over the line on that assumption,
-//! and fall back to buffering an object only when its tag comes late.
+//! Real CLIs put the tag of most objects first, and then everything is read in one pass over the line. A tag that comes
+//! late is looked for, and then the object is read from its beginning.
 
 mod extra;
 mod ids;
@@ -9,6 +9,7 @@ mod json;
 mod keys;
 mod large;
 mod late;
+mod lazy;
 mod once;
 mod open_enum;
 mod opt;
@@ -21,6 +22,7 @@ mod union;
 pub use extra::Extra;
 pub use ids::{AgentId, RequestId, SessionId, TaskId, ToolUseId, Uuid};
 pub use json::read;
+pub use lazy::{Lazy, Readable};
 pub use once::Wire;
 pub use opt::Opt;
 pub use raw::Raw;
@@ -29,7 +31,7 @@ pub use union::Unknown;
 pub(crate) use json::read_any;
 pub(crate) use keys::{Key, position, slots_for, spread};
 pub(crate) use large::LongText;
-pub(crate) use late::from_late_tag;
+pub(crate) use late::{First, first_key, from_late_tag};
 pub(crate) use once::{next_key, put};
 pub(crate) use open_enum::open_enum;
 pub(crate) use reading::{Reading, bare_message, read_nested};

@@ -6,7 +6,7 @@
 
 use serde::de::{DeserializeOwned, MapAccess};
 use serde::ser::{Serialize, SerializeMap};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::keys::Key;
 
@@ -20,6 +20,12 @@ pub trait Wire: Serialize + Sized {
 }
 
 impl Wire for Value {
+    fn from_text(text: &str) -> Result<Self, serde_json::Error> {
+        super::read(text)
+    }
+}
+
+impl Wire for Map<String, Value> {
     fn from_text(text: &str) -> Result<Self, serde_json::Error> {
         super::read(text)
     }

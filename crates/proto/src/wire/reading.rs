@@ -37,12 +37,6 @@ impl Reading {
         read()
     }
 
-    /// Whether raw values can be borrowed.
-    #[inline]
-    pub(crate) fn is_text() -> bool {
-        TEXT.get().is_some()
-    }
-
     /// Whether strings are better taken raw.
     #[inline]
     pub(crate) fn is_large() -> bool {

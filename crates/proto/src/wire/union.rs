@@ -42,18 +42,23 @@ pub(crate) trait Tagged: Sized {
 }
 
 thread_local! {
-    static UNKNOWN_SEEN: Cell<usize> = const { Cell::new(0) };
+    static UNKNOWN_SEEN: Cell<Option<usize>> = const { Cell::new(None) };
 }
 
-/// Reads something and counts the members at any level that have no type here.
+/// Reads something and counts the members at any level that have no type here. Nothing is left to be read later.
 pub(crate) fn count_unknown<T>(read: impl FnOnce() -> T) -> (T, usize) {
-    let before = UNKNOWN_SEEN.replace(0);
+    let before = UNKNOWN_SEEN.replace(Some(0));
     let value = read();
-    (value, UNKNOWN_SEEN.replace(before))
+    (value, UNKNOWN_SEEN.replace(before).unwrap_or_default())
+}
+
+/// Whether unknown members are being counted.
+pub(crate) fn counts_unknown() -> bool {
+    UNKNOWN_SEEN.get().is_some()
 }
 
 pub(crate) fn read_unknown<'de, A: MapAccess<'de>>(tag: &str, mut map: A) -> Result<Unknown, A::Error> {
-    UNKNOWN_SEEN.set(UNKNOWN_SEEN.get() + 1);
+    UNKNOWN_SEEN.set(UNKNOWN_SEEN.get().map(|seen| seen + 1));
     let mut fields = Extra::new();
     while let Some((key, value)) = map.next_entry::<String, Value>()? {
         fields.insert(key, value);
@@ -140,17 +145,18 @@ macro_rules! union {
 
             #[inline]
             fn from_map<'de, A: ::serde::de::MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
-                match $crate::wire::next_key(&mut map)? {
-                    Some(key) if key.0 == $tag => {
-                        let tag = map.next_value::<$crate::wire::Key<'de>>()?;
-                        let mut read = <Self as $crate::wire::Tagged>::from_tagged_map(&tag.0, map)?;
-                        // A second tag in the same object would be written twice.
-                        $crate::wire::Fields::extra_mut(&mut read).take($tag);
-                        Ok(read)
-                    }
-                    Some(key) => $crate::wire::from_late_tag(key, map),
-                    None => Err(<A::Error as ::serde::de::Error>::missing_field($tag)),
-                }
+                use $crate::wire::First;
+                let tag = match $crate::wire::first_key(&mut map, concat!("$pilothouse::tag:", $tag))? {
+                    Some(First::Key(key)) if key.0 == $tag => map.next_value::<$crate::wire::Key<'de>>()?,
+                    Some(First::Tag(tag)) => tag,
+                    Some(First::Untagged) => return <Self as $crate::wire::Tagged>::from_untagged(map),
+                    Some(First::Key(key)) => return $crate::wire::from_late_tag(key, map),
+                    None => return Err(<A::Error as ::serde::de::Error>::missing_field($tag)),
+                };
+                let mut read = <Self as $crate::wire::Tagged>::from_tagged_map(&tag.0, map)?;
+                // A second tag in the same object would be written twice.
+                $crate::wire::Fields::extra_mut(&mut read).take($tag);
+                Ok(read)
             }
 
             fn put_fields<M: ::serde::ser::SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {

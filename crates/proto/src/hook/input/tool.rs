@@ -3,7 +3,7 @@ use serde_json::{Map, Number, Value};
 use super::hook_inputs;
 use crate::mcp::{ElicitationAction, ElicitationMode, McpServerProvenance};
 use crate::permission::PermissionUpdate;
-use crate::wire::{Opt, ToolUseId, record};
+use crate::wire::{Lazy, Opt, ToolUseId, record};
 
 hook_inputs! {
     /// A tool is about to run.
@@ -12,7 +12,7 @@ hook_inputs! {
         /// The tool.
         tool_name: String,
         /// Its arguments.
-        tool_input: Value,
+        tool_input: Lazy<Value>,
         /// The tool call.
         tool_use_id: ToolUseId,
         /// The MCP server behind the tool.
@@ -25,9 +25,9 @@ hook_inputs! {
         /// The tool.
         tool_name: String,
         /// Its arguments.
-        tool_input: Value,
+        tool_input: Lazy<Value>,
         /// What it gave back.
-        tool_response: Value,
+        tool_response: Lazy<Value>,
         /// The tool call.
         tool_use_id: ToolUseId,
         /// How long it took.
@@ -42,7 +42,7 @@ hook_inputs! {
         /// The tool.
         tool_name: String,
         /// Its arguments.
-        tool_input: Value,
+        tool_input: Lazy<Value>,
         /// The tool call.
         tool_use_id: ToolUseId,
         /// What went wrong.
@@ -68,7 +68,7 @@ hook_inputs! {
         /// The tool.
         tool_name: String,
         /// Its arguments.
-        tool_input: Value,
+        tool_input: Lazy<Value>,
         /// Updates to offer for "always allow".
         permission_suggestions: Opt<Vec<PermissionUpdate>>,
         /// The MCP server behind the tool.
@@ -81,7 +81,7 @@ hook_inputs! {
         /// The tool.
         tool_name: String,
         /// Its arguments.
-        tool_input: Value,
+        tool_input: Lazy<Value>,
         /// The tool call.
         tool_use_id: ToolUseId,
         /// Why.
@@ -129,7 +129,7 @@ record! {
         /// The tool.
         tool_name: String,
         /// Its arguments.
-        tool_input: Value,
+        tool_input: Lazy<Value>,
         /// The tool call.
         tool_use_id: ToolUseId,
         /// What it gave back.

@@ -18,6 +18,8 @@ pub(super) struct Tokens<'de> {
     pub(super) at: usize,
     /// The whole text holds no control character, so no string of it needs to be looked at for one.
     plain: bool,
+    /// The value that was passed over last may be unreadable although it is JSON.
+    odd: bool,
 }
 
 /// A string: as it stands in the text, unless it holds an escape.
@@ -44,7 +46,7 @@ pub(super) enum Number {
 
 impl<'de> Tokens<'de> {
     pub(super) fn new(text: &'de str) -> Self {
-        Self { text, at: 0, plain: is_plain(text.as_bytes()) }
+        Self { text, at: 0, plain: is_plain(text.as_bytes()), odd: false }
     }
 
     /// An error that only says that there is one.
@@ -67,7 +69,8 @@ impl<'de> Tokens<'de> {
     /// Steps over this byte.
     #[inline]
     pub(super) fn expect(&mut self, byte: u8) -> Result<(), Error> {
-        if self.peek() != Some(byte) {
+        // Nearly always there is no white space before it.
+        if self.byte() != Some(byte) && self.peek() != Some(byte) {
             return Err(self.no_json());
         }
         self.at += 1;
@@ -89,20 +92,33 @@ impl<'de> Tokens<'de> {
         }
     }
 
+    /// Whether an object goes on, with a key; steps over the comma.
+    #[inline]
+    pub(super) fn another_key(&mut self, first: bool) -> Result<bool, Error> {
+        if !first && self.text.as_bytes().get(self.at..self.at + 2) == Some(b",\"") {
+            self.at += 1;
+            return Ok(true);
+        }
+        if !self.another(b'}', first)? {
+            return Ok(false);
+        }
+        if self.peek() == Some(b'"') { Ok(true) } else { Err(self.no_json()) }
+    }
+
     /// A string, whose quote was seen.
     #[inline(never)]
     pub(super) fn string(&mut self) -> Result<Text<'de>, Error> {
         let start = self.at + 1;
         let Some(end) = quote_or_escape(self.text.as_bytes(), start) else { return Err(self.no_json()) };
         self.at = end;
-        if self.byte() == Some(b'\\') {
-            return self.escaped_string(start).map(Text::Unescaped).ok_or_else(|| self.no_json());
+        if self.byte() == Some(b'"') {
+            self.at = end + 1;
+            match self.text.get(start..end) {
+                Some(text) if self.plain || is_plain(text.as_bytes()) => return Ok(Text::Plain(text)),
+                _ => return Err(self.no_json()),
+            }
         }
-        self.at = end + 1;
-        match self.text.get(start..end) {
-            Some(text) if self.plain || is_plain(text.as_bytes()) => Ok(Text::Plain(text)),
-            _ => Err(self.no_json()),
-        }
+        self.escaped_string(start).map(Text::Unescaped).ok_or_else(|| self.no_json())
     }
 
     /// A string from `start` on that holds an escape at `at`.
@@ -114,6 +130,7 @@ impl<'de> Tokens<'de> {
             text.push_str(
                 self.text.get(piece..self.at).filter(|piece| self.plain || is_plain(piece.as_bytes()))?,
             );
+            let bytes = self.text.as_bytes();
             if self.byte() == Some(b'"') {
                 self.at += 1;
                 if text.capacity() > 2 * text.len() + SPARE {
@@ -121,10 +138,19 @@ impl<'de> Tokens<'de> {
                 }
                 return Some(text);
             }
-            let (escaped, rest) = unescape_one(self.text.get(self.at + 1..)?)?;
-            text.push(escaped);
-            piece = self.text.len() - rest.len();
-            self.at = quote_or_escape(self.text.as_bytes(), piece)?;
+            // Nearly all are line breaks and quotes.
+            match bytes.get(self.at + 1)? {
+                b'n' => text.push('\n'),
+                b'"' => text.push('"'),
+                b'\\' => text.push('\\'),
+                _ => {
+                    let (escaped, rest) = unescape_one(self.text.get(self.at + 1..)?)?;
+                    text.push(escaped);
+                    self.at = self.text.len() - rest.len() - 2;
+                }
+            }
+            piece = self.at + 2;
+            self.at = quote_or_escape(bytes, piece)?;
         }
     }
 
@@ -202,6 +228,48 @@ impl<'de> Tokens<'de> {
         if self.at == start { Err(self.no_json()) } else { Ok(()) }
     }
 
+    /// Whether the key that begins here is this one, written plainly.
+    #[inline]
+    pub(super) fn key_is(&self, name: &str) -> bool {
+        let rest = self.text.as_bytes().get(self.at + 1..).unwrap_or_default();
+        rest.strip_prefix(name.as_bytes()).is_some_and(|rest| rest.first() == Some(&b'"'))
+    }
+
+    /// The same for one that may hold escapes.
+    fn string_is(&self, name: &str) -> bool {
+        let mut ahead = Self { ..*self };
+        matches!(ahead.string(), Ok(Text::Unescaped(text)) if text == name)
+    }
+
+    /// Goes to the value of this key, from a key of the same object on. False at the end of the object.
+    pub(super) fn seek(&mut self, name: &str) -> Result<bool, Error> {
+        loop {
+            let found = self.key_is(name) || self.string_is(name);
+            self.skip_key()?;
+            if found {
+                return Ok(true);
+            }
+            self.raw()?;
+            if !self.another_key(false)? {
+                return Ok(false);
+            }
+        }
+    }
+
+    /// Passes over a key and its value.
+    pub(super) fn skip_member(&mut self) -> Result<(), Error> {
+        self.skip_key()?;
+        self.raw().map(|_| ())
+    }
+
+    /// The text of the next value if it can be read and written later as well: it has no line break, no number that is
+    /// too large, and is not nested too deeply.
+    pub(super) fn readable(&mut self) -> Option<&'de str> {
+        self.odd = !self.plain;
+        let text = self.raw().ok()?;
+        (!self.odd).then_some(text)
+    }
+
     /// The text of the next value, whatever it is. Needs no stack however deep it goes.
     #[inline(never)]
     pub(super) fn raw(&mut self) -> Result<&'de str, Error> {
@@ -224,7 +292,7 @@ impl<'de> Tokens<'de> {
                     if self.peek() == Some(end) {
                         self.at += 1;
                     } else {
-                        open.push(byte == b'{');
+                        self.odd |= open.push(byte == b'{');
                         if byte == b'{' {
                             self.skip_key()?;
                         }
@@ -266,19 +334,23 @@ impl<'de> Tokens<'de> {
     /// Steps over a string, and makes sure that it is one.
     fn skip_string(&mut self) -> Result<(), Error> {
         let start = self.at + 1;
-        self.at = start;
-        let mut escapes = false;
-        let end = loop {
-            let found = quote_or_escape(self.text.as_bytes(), self.at).ok_or_else(|| self.no_json())?;
-            if self.text.as_bytes().get(found) == Some(&b'"') {
-                self.at = found + 1;
-                break found;
-            }
-            escapes = true;
-            self.at = found + 2;
-        };
-        let text = self.text.get(start..end).unwrap_or_default();
-        let good = (self.plain || is_plain(text.as_bytes())) && (!escapes || has_good_escapes(text));
+        let Some(end) = quote_or_escape(self.text.as_bytes(), start) else { return Err(self.no_json()) };
+        self.at = end;
+        if self.plain && self.byte() == Some(b'"') {
+            self.at = end + 1;
+            return Ok(());
+        }
+        self.skip_odd_string(start)
+    }
+
+    /// The same for one that holds an escape at `at`, or perhaps a control character.
+    fn skip_odd_string(&mut self, start: usize) -> Result<(), Error> {
+        while self.byte() == Some(b'\\') {
+            self.at = quote_or_escape(self.text.as_bytes(), self.at + 2).ok_or_else(|| self.no_json())?;
+        }
+        let text = self.text.get(start..self.at).unwrap_or_default();
+        self.at += 1;
+        let good = (self.plain || is_plain(text.as_bytes())) && has_good_escapes(text);
         if good { Ok(()) } else { Err(self.no_json()) }
     }
 
@@ -286,7 +358,10 @@ impl<'de> Tokens<'de> {
         match self.number() {
             // How large it is does not matter to who only passes it on.
             Err(error) if error.to_string() != "number out of range" => Err(error),
-            _ => Ok(()),
+            read => {
+                self.odd |= read.is_err();
+                Ok(())
+            }
         }
     }
 
@@ -321,13 +396,16 @@ struct Nesting {
 }
 
 impl Nesting {
-    fn push(&mut self, is_object: bool) {
-        if self.depth < 64 {
-            self.bits = (self.bits << 1) | u64::from(is_object);
-        } else {
+    /// True when that is deep.
+    fn push(&mut self, is_object: bool) -> bool {
+        let deep = self.depth >= 64;
+        if deep {
             self.deeper.push(is_object);
+        } else {
+            self.bits = (self.bits << 1) | u64::from(is_object);
         }
         self.depth += 1;
+        deep
     }
 
     fn last(&self) -> Option<bool> {

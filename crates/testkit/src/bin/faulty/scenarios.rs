@@ -184,11 +184,15 @@ fn turn(fault: &str, cli: &mut Cli, prompt: &Value) -> io::Result<Option<ExitCod
             )?;
             finish(cli, &answer.to_string())?;
         }
-        "hook" => {
+        "hook" | "unreadable_hook" => {
             let id = cli.initialize["hooks"]["PreToolUse"][0]["hookCallbackIds"][0].clone();
+            let mut input = hook_input("PreToolUse");
+            if fault == "unreadable_hook" {
+                input["tool_name"] = json!(7);
+            }
             let answer = cli
                 .ask(&json!({"subtype": "hook_callback", "callback_id": id, "tool_use_id": "toolu_1",
-                "input": hook_input("PreToolUse")}))?;
+                "input": input}))?;
             finish(cli, &answer.to_string())?;
         }
         "initialize_request" => {
