@@ -8,6 +8,7 @@ pub mod api;
 pub mod auth;
 pub mod client;
 pub mod log;
+pub mod push;
 mod render;
 pub mod server;
 pub mod session;

@@ -10,6 +10,7 @@ use thiserror::Error;
 
 use crate::auth::{DeviceError, Devices};
 use crate::log::{SqliteStore, StorageError};
+use crate::push::{Push, PushError, PushSetup};
 
 /// Why the directory cannot be used.
 #[derive(Debug, Error)]
@@ -68,6 +69,14 @@ impl StateDir {
     /// The file that has the credential of the user at this machine.
     pub fn token_file(&self) -> PathBuf {
         self.path.join("token")
+    }
+
+    /// The key that messages to browsers are signed with, and the browsers that want them.
+    ///
+    /// # Errors
+    /// When they cannot be read or made.
+    pub(crate) fn push(&self, setup: PushSetup) -> Result<Push, PushError> {
+        Push::open(&self.path, setup)
     }
 
     /// The devices.

@@ -167,7 +167,7 @@ impl Devices {
 }
 
 /// Replaces a file as a whole, readable by the user alone from its first moment.
-fn write_private(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+pub(crate) fn write_private(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     let fresh = path.with_extension(format!("new-{}", std::process::id()));
     // One that a crash has left may be open to others.
     drop(std::fs::remove_file(&fresh));

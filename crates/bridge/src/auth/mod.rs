@@ -9,6 +9,7 @@ mod roots;
 mod scope;
 mod secret;
 
+pub(crate) use device::write_private;
 pub use device::{Device, DeviceError, DeviceId, Devices};
 pub use limit::Bucket;
 pub use origin::{Origins, OriginsError};

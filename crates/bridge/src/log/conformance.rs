@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::store::{EventStore, NewEvent, StorageError, Write};
+use super::store::{EventStore, Kept, NewEvent, StorageError, Write};
 use crate::api::{Seq, SessionId};
 
 /// Puts a store through everything that the bridge relies on.
@@ -12,12 +12,13 @@ use crate::api::{Seq, SessionId};
 /// # Errors
 /// With the first thing that is not as it must be.
 pub fn check(open: &mut dyn FnMut() -> Result<Arc<dyn EventStore>, StorageError>) -> Result<(), String> {
-    let rows: [(&str, Row); 6] = [
+    let rows: [(&str, Row); 7] = [
         ("events keep their order and their text", order),
         ("positions have no gaps and are not used twice", positions),
         ("a batch is written whole or not at all", batches),
         ("a key is used once per session", keys),
         ("an open block is kept until it is closed", blocks),
+        ("what is too long for an event is kept beside it", keeping),
         ("what is forgotten is gone, and positions go on", forgetting),
     ];
     for (name, row) in rows {
@@ -39,6 +40,7 @@ fn event(session: &str, seq: u64, key: Option<&str>) -> Write {
         text: format!("{{\"n\":{seq},\"text\":\"naïve 🚢\"}}"),
         key: key.map(str::to_owned),
         summary: Some(format!("after {seq}")),
+        kept: Vec::new(),
     })
 }
 
@@ -108,6 +110,33 @@ fn blocks(store: &dyn EventStore) -> Outcome {
     same(done(store.open_block(&session))?.as_deref(), Some("half a"), "the open block")?;
     done(store.append(&[block(None)]))?;
     same(done(store.open_block(&session))?, None, "the open block after it was closed")
+}
+
+fn keeping(store: &dyn EventStore) -> Outcome {
+    let session = SessionId::from("keeping");
+    let long = "long ".repeat(20_000);
+    let events = (1..=3).map(|seq| match event("keeping", seq, None) {
+        Write::Event(event) => Write::Event(NewEvent {
+            kept: vec![Kept { part: "content", text: format!("{seq} {long}") }],
+            ..event
+        }),
+        other => other,
+    });
+    let before = done(store.bytes())?;
+    done(store.append(&events.collect::<Vec<_>>()))?;
+    same(done(store.bytes())? > before, true, "whether more takes more bytes")?;
+    let found = |seq: u64, part: &str| done(store.kept(&session, Seq(seq), part));
+    same(found(2, "content")?.as_deref(), Some(format!("2 {long}").as_str()), "what was kept")?;
+    same(found(2, "other")?, None, "another part")?;
+    same(done(store.kept(&"other".into(), Seq(2), "content"))?, None, "that of another session")?;
+    done(store.forget_before(&session, Seq(3)))?;
+    same(
+        (found(2, "content")?, found(3, "content")?.is_some()),
+        (None, true),
+        "what is left after forgetting",
+    )?;
+    done(store.forget(&session))?;
+    same(found(3, "content")?, None, "what is left of a forgotten session")
 }
 
 fn forgetting(store: &dyn EventStore) -> Outcome {

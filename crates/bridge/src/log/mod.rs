@@ -10,5 +10,5 @@ mod store;
 mod writer;
 
 pub use sqlite::SqliteStore;
-pub use store::{EventStore, NewEvent, SessionRow, StorageError, StoredEvent, Write};
+pub use store::{EventStore, Kept, NewEvent, SessionRow, StorageError, StoredEvent, Write};
 pub use writer::{Item, Log};

@@ -5,11 +5,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rusqlite::{Connection, ErrorCode, OptionalExtension as _, Transaction, params};
 
-use super::store::{EventStore, NewEvent, SessionRow, StorageError, StoredEvent, Write};
+use super::store::{EventStore, Kept, NewEvent, SessionRow, StorageError, StoredEvent, Write};
 use crate::api::{Seq, SessionId};
 
 /// The format of the file; raised when the tables change.
-const FORMAT: i64 = 1;
+const FORMAT: i64 = 2;
 
 const TABLES: &str = "
     CREATE TABLE sessions(
@@ -18,6 +18,12 @@ const TABLES: &str = "
     CREATE TABLE events(session INTEGER NOT NULL, seq INTEGER NOT NULL, key TEXT, text TEXT NOT NULL);
     CREATE UNIQUE INDEX by_seq ON events(session, seq);
     CREATE UNIQUE INDEX by_key ON events(key, session) WHERE key IS NOT NULL;
+";
+
+/// What format 1 did not have.
+const KEPT: &str = "
+    CREATE TABLE kept(session INTEGER NOT NULL, seq INTEGER NOT NULL, part TEXT NOT NULL, text TEXT NOT NULL);
+    CREATE UNIQUE INDEX by_part ON kept(session, seq, part);
 ";
 
 /// Logs in one SQLite file.
@@ -40,9 +46,12 @@ impl SqliteStore {
         let mut writing = connect(path)?;
         let found: i64 = writing.query_row("PRAGMA user_version", [], |row| row.get(0))?;
         match found {
-            0 => {
+            0 | 1 => {
                 let making = writing.transaction()?;
-                making.execute_batch(TABLES)?;
+                if found == 0 {
+                    making.execute_batch(TABLES)?;
+                }
+                making.execute_batch(KEPT)?;
                 making.pragma_update(None, "user_version", FORMAT)?;
                 making.commit()?;
             }
@@ -143,6 +152,24 @@ impl EventStore for SqliteStore {
         Ok(found)
     }
 
+    fn kept(&self, session: &SessionId, seq: Seq, part: &str) -> Result<Option<String>, StorageError> {
+        let found = self
+            .reading()
+            .prepare_cached(
+                "SELECT text FROM kept WHERE session = (SELECT id FROM sessions WHERE name = ?1) AND seq = ?2 AND part = ?3",
+            )?
+            .query_row(params![session.as_str(), int(seq), part], |row| row.get(0))
+            .optional()?;
+        Ok(found)
+    }
+
+    fn bytes(&self) -> Result<u64, StorageError> {
+        let pages = "SELECT (page_count - freelist_count) * page_size
+            FROM pragma_page_count(), pragma_freelist_count(), pragma_page_size()";
+        let bytes: i64 = self.writing().query_row(pages, [], |row| row.get(0))?;
+        Ok(u64::try_from(bytes).unwrap_or_default())
+    }
+
     fn open_block(&self, session: &SessionId) -> Result<Option<String>, StorageError> {
         let found = self
             .reading()
@@ -178,6 +205,7 @@ impl EventStore for SqliteStore {
         let Some((id, last)) = found else { return Ok(()) };
         let before = int(before).min(last);
         transaction.execute("DELETE FROM events WHERE session = ?1 AND seq < ?2", params![id, before])?;
+        transaction.execute("DELETE FROM kept WHERE session = ?1 AND seq < ?2", params![id, before])?;
         transaction
             .execute("UPDATE sessions SET first = max(first, ?2) WHERE id = ?1", params![id, before])?;
         transaction.commit()?;
@@ -187,10 +215,12 @@ impl EventStore for SqliteStore {
     fn forget(&self, session: &SessionId) -> Result<(), StorageError> {
         let mut connection = self.writing();
         let transaction = connection.transaction()?;
-        transaction.execute(
-            "DELETE FROM events WHERE session = (SELECT id FROM sessions WHERE name = ?1)",
-            [session.as_str()],
-        )?;
+        for table in ["events", "kept"] {
+            transaction.execute(
+                &format!("DELETE FROM {table} WHERE session = (SELECT id FROM sessions WHERE name = ?1)"),
+                [session.as_str()],
+            )?;
+        }
         transaction.execute("DELETE FROM sessions WHERE name = ?1", [session.as_str()])?;
         transaction.commit()?;
         Ok(())
@@ -198,7 +228,7 @@ impl EventStore for SqliteStore {
 }
 
 fn append_event(transaction: &Transaction<'_>, event: &NewEvent) -> Result<(), StorageError> {
-    let NewEvent { session, seq, text, key, summary } = event;
+    let NewEvent { session, seq, text, key, summary, kept } = event;
     let out_of_order = || StorageError::OutOfOrder { session: session.clone(), seq: *seq };
     let known: Option<i64> = transaction
         .prepare_cached("SELECT id FROM sessions WHERE name = ?1 AND last = ?2")?
@@ -229,6 +259,11 @@ fn append_event(transaction: &Transaction<'_>, event: &NewEvent) -> Result<(), S
     let stored = transaction
         .prepare_cached("INSERT INTO events(session, seq, key, text) VALUES(?1, ?2, ?3, ?4)")?
         .execute(params![id, int(*seq), key, text]);
+    for Kept { part, text } in kept {
+        transaction
+            .prepare_cached("INSERT OR REPLACE INTO kept(session, seq, part, text) VALUES(?1, ?2, ?3, ?4)")?
+            .execute(params![id, int(*seq), part, text])?;
+    }
     match stored {
         Ok(_) => Ok(()),
         Err(error) if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) => match key {

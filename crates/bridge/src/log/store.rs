@@ -49,6 +49,18 @@ pub trait EventStore: Send + Sync + 'static {
     /// When storage fails.
     fn find_start(&self, key: &str) -> Result<Option<SessionId>, StorageError>;
 
+    /// What was too long for an event and kept beside it.
+    ///
+    /// # Errors
+    /// When storage fails.
+    fn kept(&self, session: &SessionId, seq: Seq, part: &str) -> Result<Option<String>, StorageError>;
+
+    /// How many bytes all of it takes.
+    ///
+    /// # Errors
+    /// When storage fails.
+    fn bytes(&self) -> Result<u64, StorageError>;
+
     /// What was last stored as the open block of the session, if one is open.
     ///
     /// # Errors
@@ -101,6 +113,17 @@ pub struct NewEvent {
     pub key: Option<String>,
     /// The state of the session after it, in a form that the bridge reads back; without it the last one holds.
     pub summary: Option<String>,
+    /// What is too long for it. Stays as long as the event.
+    pub kept: Vec<Kept>,
+}
+
+/// A part of an event that is too long for it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Kept {
+    /// Which part.
+    pub part: &'static str,
+    /// All of it.
+    pub text: String,
 }
 
 /// An event as it was stored.

@@ -16,7 +16,7 @@ use serde_json::json;
 
 use super::respond::{Body, json as json_response, text};
 use super::serve::Shared;
-use super::{socket, static_files};
+use super::{notify, outputs, socket, static_files};
 use crate::auth::{ClaimError, Device, Origins, Scope, Scopes, Secret};
 use crate::ws;
 
@@ -65,6 +65,19 @@ pub(super) async fn answer(
             Ok(_) => devices(&shared),
             Err(refused) => *refused,
         },
+        (_, path) if path.starts_with("/push/") => {
+            let path = path.trim_start_matches("/push/").to_owned();
+            match authorized(&shared, request.headers(), Scope::Observe) {
+                Ok(device) => notify::answer(&shared, &device, &path, request).await,
+                Err(refused) => *refused,
+            }
+        }
+        (&Method::GET, path) if path.starts_with("/outputs/") => {
+            match authorized(&shared, request.headers(), Scope::Observe) {
+                Ok(_) => outputs::answer(&shared, path.trim_start_matches("/outputs/")).await,
+                Err(refused) => *refused,
+            }
+        }
         (&Method::POST, "/devices/revoke") => {
             match authorized(&shared, request.headers(), Scope::Configure) {
                 Ok(_) => revoke(&shared, request).await,
@@ -233,13 +246,16 @@ async fn revoke(shared: &Shared, request: Request<Incoming>) -> Response<Body> {
         Err(refused) => return *refused,
     };
     match shared.devices.revoke(&revoke.device) {
-        Ok(device) => json_response(StatusCode::OK, &json!({"revoked": device.name})),
+        Ok(device) => {
+            notify::forget_revoked(shared);
+            json_response(StatusCode::OK, &json!({"revoked": device.name}))
+        }
         Err(error) => text(StatusCode::NOT_FOUND, format!("{error}\n")),
     }
 }
 
 /// Reads a body that must say that it is JSON: a form of another site cannot say so.
-async fn body<T: for<'a> Deserialize<'a>>(
+pub(super) async fn body<T: for<'a> Deserialize<'a>>(
     shared: &Shared,
     request: Request<Incoming>,
 ) -> Result<T, Box<Response<Body>>> {

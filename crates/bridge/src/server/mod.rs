@@ -3,6 +3,8 @@
 mod control;
 mod http;
 mod metrics;
+mod notify;
+mod outputs;
 mod respond;
 mod serve;
 mod setup;

@@ -3,6 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -18,15 +19,19 @@ use super::metrics::{Gauge, Metrics};
 use super::setup::{Limits, ServeError, Setup};
 use super::static_files::StaticFiles;
 use super::stream::Stream;
-use super::{http, tls};
+use super::{http, notify, tls};
 use crate::api::{AgentInfo, SessionId};
 use crate::auth::{Bucket, Code, Devices, Origins, Pairing, Roots};
 use crate::log::Log;
+use crate::push::Push;
 use crate::session::Hub;
 use crate::state_dir::StateDir;
 
 /// How many wrong credentials are answered at once, before callers are told to wait.
 const WRONG_CREDENTIALS: f64 = 20.0;
+
+/// How often old sessions are forgotten.
+const FORGET_EVERY: Duration = Duration::from_secs(6 * 60 * 60);
 
 /// The largest head of a request.
 const LARGEST_HEAD: usize = 16 * 1024;
@@ -54,6 +59,7 @@ pub(super) struct Shared {
     pub(super) limits: Limits,
     pub(super) metrics: Metrics,
     pub(super) files: StaticFiles,
+    pub(super) push: Push,
     /// The name of the cookie, which has the bridge's id in it.
     pub(super) cookie: String,
     pub(super) secure_cookies: bool,
@@ -135,6 +141,7 @@ impl Bridge {
             limits,
             metrics: Metrics::default(),
             files: StaticFiles::default(),
+            push: state_dir.push(setup.push)?,
             cookie: format!("pilothouse_{}", state_dir.id()),
             secure_cookies: url.starts_with("https:"),
             wrong_credentials: Mutex::new(Bucket::new(WRONG_CREDENTIALS, 1.0)),
@@ -198,6 +205,8 @@ impl Bridge {
     pub async fn run(self, until: CancellationToken) -> Vec<SessionId> {
         let Self { shared, listener, tls, state_dir, .. } = self;
         let slots = Arc::new(Semaphore::new(shared.limits.connections));
+        shared.tasks.spawn(notify::run(Arc::clone(&shared)));
+        shared.tasks.spawn(forget_old(Arc::clone(&shared)));
         loop {
             let accepted = tokio::select! {
                 accepted = listener.accept() => accepted,
@@ -227,6 +236,21 @@ impl Bridge {
         shared.tasks.wait().await;
         drop(state_dir);
         stopped
+    }
+}
+
+/// Forgets old sessions now and then, until the bridge closes.
+async fn forget_old(shared: Arc<Shared>) {
+    loop {
+        tokio::select! {
+            () = tokio::time::sleep(FORGET_EVERY) => {}
+            () = shared.closing.cancelled() => return,
+        }
+        match shared.hub.forget_old().await {
+            Ok(forgotten) if forgotten.is_empty() => {}
+            Ok(forgotten) => tracing::info!(sessions = forgotten.len(), "forgot old sessions"),
+            Err(error) => tracing::warn!(%error, "old sessions cannot be forgotten"),
+        }
     }
 }
 

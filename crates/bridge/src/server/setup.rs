@@ -12,6 +12,7 @@ use thiserror::Error;
 use crate::api::AgentInfo;
 use crate::auth::{DeviceError, OriginsError, RootsError};
 use crate::log::StorageError;
+use crate::push::{PushError, PushSetup};
 use crate::session::Retention;
 use crate::state_dir::StateDirError;
 
@@ -33,6 +34,8 @@ pub struct Setup {
     pub limits: Limits,
     /// How long logs are kept.
     pub retention: Retention,
+    /// How browsers are called whose page is not open.
+    pub push: PushSetup,
     /// Where Claude Code keeps its transcripts.
     pub transcripts: Store,
     /// Which agent that is, for people.
@@ -58,6 +61,7 @@ impl Setup {
             public_url: None,
             limits: Limits::default(),
             retention: Retention::default(),
+            push: PushSetup::default(),
             transcripts,
             agent: None,
             make_options: Box::new(make_options),
@@ -145,6 +149,9 @@ pub enum ServeError {
     /// The devices cannot be read.
     #[error(transparent)]
     Devices(#[from] DeviceError),
+    /// The key or the subscriptions of Web Push cannot be used.
+    #[error(transparent)]
+    Push(#[from] PushError),
     /// The log cannot be used.
     #[error(transparent)]
     Log(#[from] StorageError),

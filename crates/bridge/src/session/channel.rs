@@ -2,11 +2,14 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use tokio::sync::broadcast;
+
 use crate::api::{
     Continuity, Event, Lifecycle, Presence, Reply, Seq, SessionId, SessionView, Status, StreamDelta,
     StreamSnapshot, ThinkingDelta,
 };
 use crate::log::StorageError;
+use crate::session::news::News;
 use crate::session::outbox::{Outbox, Parcel};
 use crate::session::state::State;
 use crate::ws;
@@ -15,6 +18,7 @@ use crate::ws;
 #[derive(Debug)]
 pub(crate) struct Channel {
     pub(crate) id: Arc<SessionId>,
+    news: broadcast::Sender<News>,
     inner: Mutex<Inner>,
 }
 
@@ -79,10 +83,10 @@ pub(crate) struct Joined {
 }
 
 impl Channel {
-    pub(crate) fn new(state: State, first: Seq) -> Self {
+    pub(crate) fn new(state: State, first: Seq, news: broadcast::Sender<News>) -> Self {
         let id = Arc::new(state.view.session_id.clone());
         let inner = Inner { state, first, open: OpenBlock::default(), followers: Vec::new(), failed: None };
-        Self { id, inner: Mutex::new(inner) }
+        Self { id, news, inner: Mutex::new(inner) }
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
@@ -112,6 +116,12 @@ impl Channel {
             }
             Event::Result(_) | Event::Partial(_) => inner.open = OpenBlock::default(),
             _ => {}
+        }
+        if self.news.receiver_count() > 0
+            && let Some(news) = News::of(event, &inner.state.view)
+        {
+            // Nobody may be listening any more.
+            drop(self.news.send(news));
         }
         if inner.followers.is_empty() {
             return;

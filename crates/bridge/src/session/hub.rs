@@ -6,14 +6,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pilothouse::sessions::Store;
 use pilothouse::{Options, PermissionMode};
-use tokio::sync::{OwnedMutexGuard, mpsc, oneshot};
+use tokio::sync::{OwnedMutexGuard, broadcast, mpsc, oneshot};
 use tokio_util::task::TaskTracker;
 
 use super::actor::{Actor, closed};
 use super::channel::Channel;
 use super::command::{Command, What};
+use super::news::News;
 use super::recorder::{Recorder, now};
 use super::refusal::Refusal;
+use super::retention::{self, Retention};
 use super::state::State;
 use super::viewers::Viewers;
 use super::{recent, recover};
@@ -28,20 +30,8 @@ use crate::log::{Log, StorageError};
 /// How many commands may wait for one session.
 const COMMANDS: usize = 64;
 
-/// How long logs are kept.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Retention {
-    /// So many events of a session at most; older ones are forgotten when the bridge starts.
-    pub events_per_session: u64,
-    /// Sessions without a CLI in which nothing happened for so many days are forgotten when the bridge starts.
-    pub days: u32,
-}
-
-impl Default for Retention {
-    fn default() -> Self {
-        Self { events_per_session: 100_000, days: 90 }
-    }
-}
+/// How much news may wait for whoever passes it on.
+const NEWS: usize = 256;
 
 /// All sessions of a bridge. Clones share them.
 #[derive(Clone)]
@@ -61,6 +51,8 @@ struct Inner {
     starting: tokio::sync::Mutex<()>,
     tasks: TaskTracker,
     viewers: Viewers,
+    news: broadcast::Sender<News>,
+    retention: Retention,
 }
 
 #[derive(Clone)]
@@ -109,7 +101,8 @@ impl Hub {
         make_options: impl Fn() -> Options + Send + Sync + 'static,
     ) -> Result<Self, StorageError> {
         let mut sessions = HashMap::new();
-        for channel in recover::sessions(&log, retention).await? {
+        let (news, _) = broadcast::channel(NEWS);
+        for channel in recover::sessions(&log, retention, &news).await? {
             let entry = Entry { channel: Arc::new(channel), commands: None, writing: Arc::default() };
             sessions.insert((*entry.channel.id).clone(), entry);
         }
@@ -122,6 +115,8 @@ impl Hub {
             starting: tokio::sync::Mutex::default(),
             tasks: TaskTracker::new(),
             viewers: Viewers::default(),
+            news,
+            retention,
         };
         Ok(Self { inner: Arc::new(inner) })
     }
@@ -129,6 +124,34 @@ impl Hub {
     /// The log.
     pub fn log(&self) -> &Log {
         &self.inner.log
+    }
+
+    /// What users should know of, from now on.
+    pub(crate) fn news(&self) -> broadcast::Receiver<News> {
+        self.inner.news.subscribe()
+    }
+
+    /// What lists show of a session.
+    pub(crate) fn view(&self, session_id: &SessionId) -> Option<SessionView> {
+        self.entry(session_id).ok().map(|entry| entry.channel.view())
+    }
+
+    /// Forgets sessions without a CLI that are too old or too much; tells which.
+    ///
+    /// # Errors
+    /// When the log fails.
+    pub async fn forget_old(&self) -> Result<Vec<SessionId>, StorageError> {
+        let entries: Vec<Entry> = lock(&self.inner.sessions).values().cloned().collect();
+        // Nobody resumes a session while it is being forgotten; who waits to do so does not find it afterwards.
+        let held: Vec<(Entry, OwnedMutexGuard<()>)> = entries
+            .into_iter()
+            .filter(|entry| !entry.is_live())
+            .filter_map(|entry| Some((entry.clone(), Arc::clone(&entry.writing).try_lock_owned().ok()?)))
+            .collect();
+        let views = held.iter().map(|(entry, _)| entry.channel.view()).collect();
+        let forgotten = retention::forget_old(&self.inner.log, views, self.inner.retention).await?;
+        lock(&self.inner.sessions).retain(|id, _| !forgotten.contains(id));
+        Ok(forgotten)
     }
 
     pub(crate) fn viewers(&self) -> &Viewers {
@@ -242,7 +265,7 @@ impl Hub {
     async fn run_new(&self, launch: Launch, key: Option<String>) -> Result<Started, Refusal> {
         let session_id = SessionId::fresh();
         let state = State::new(session_id.clone());
-        let channel = Arc::new(Channel::new(state.clone(), Seq(1)));
+        let channel = Arc::new(Channel::new(state.clone(), Seq(1), self.inner.news.clone()));
         let mut recorder = Recorder { channel, log: self.inner.log.clone(), state };
         let created = SystemEvent {
             subtype: "session_created".to_owned(),

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::channel::{Channel, OpenBlock};
+use super::outputs;
 use super::state::State;
 use crate::api::{
     Decision, Event, InputState, InputStateChange, Lifecycle, Partial, PermissionResolved, Seq, SessionState,
@@ -45,11 +46,12 @@ impl Recorder {
         let seq = self.state.view.seq.next();
         let at = now();
         self.state.apply(seq, at, &event);
+        let kept = outputs::cut(&mut event, &self.channel.id, seq);
         let text = event.encode(&self.channel.id, seq, at);
         let summary =
             changes_the_summary(&event).then(|| serde_json::to_string(&self.state.view).ok()).flatten();
         let session = (*self.channel.id).clone();
-        let write = Write::Event(NewEvent { session, seq, text: text.clone(), key, summary });
+        let write = Write::Event(NewEvent { session, seq, text: text.clone(), key, summary, kept });
         let channel = Arc::clone(&self.channel);
         let item = Item {
             write: Some(write),

@@ -3,38 +3,41 @@
 use std::sync::Arc;
 
 use serde::Deserialize;
+use tokio::sync::broadcast;
 
 use super::Retention;
 use super::channel::{Channel, OpenBlock, Stream};
-use super::recorder::{Ending, Recorder, now};
+use super::news::News;
+use super::recorder::{Ending, Recorder};
+use super::retention::forget_old;
 use super::state::State;
 use crate::api::{Lifecycle, Logged, Seq, SessionId, SessionView};
 use crate::log::{Log, SessionRow, StorageError};
 
 const PAGE: usize = 1000;
-const DAY: i64 = 24 * 60 * 60 * 1000;
 
 /// Every session of the log, none of them running.
-pub(crate) async fn sessions(log: &Log, retention: Retention) -> Result<Vec<Channel>, StorageError> {
+pub(crate) async fn sessions(
+    log: &Log,
+    retention: Retention,
+    news: &broadcast::Sender<News>,
+) -> Result<Vec<Channel>, StorageError> {
     let mut channels = Vec::new();
     for row in log.sessions().await? {
         let view = match read_summary(&row) {
             Some(view) if view.state != Lifecycle::Running => view,
             // It had a CLI when the last bridge went away, or its summary is not to be trusted.
-            _ => interrupted(log, &row).await?,
+            _ => interrupted(log, &row, news).await?,
         };
-        if view.updated_at < now() - i64::from(retention.days) * DAY {
-            let session = row.session.clone();
-            log.blocking(move |store| store.forget(&session)).await?;
-            continue;
-        }
         let oldest = Seq(view.seq.0.saturating_sub(retention.events_per_session) + 1);
         if oldest > row.first {
             let session = row.session.clone();
             log.blocking(move |store| store.forget_before(&session, oldest)).await?;
         }
-        channels.push(Channel::new(State::of(view), row.first.max(oldest)));
+        channels.push(Channel::new(State::of(view), row.first.max(oldest), news.clone()));
     }
+    let forgotten = forget_old(log, channels.iter().map(Channel::view).collect(), retention).await?;
+    channels.retain(|channel| !forgotten.contains(&channel.id));
     Ok(channels)
 }
 
@@ -56,14 +59,18 @@ pub(crate) async fn replay(log: &Log, session: &SessionId) -> Result<State, Stor
     }
 }
 
-async fn interrupted(log: &Log, row: &SessionRow) -> Result<SessionView, StorageError> {
+async fn interrupted(
+    log: &Log,
+    row: &SessionRow,
+    news: &broadcast::Sender<News>,
+) -> Result<SessionView, StorageError> {
     let state = replay(log, &row.session).await?;
     if state.view.state != Lifecycle::Running {
         return Ok(state.view);
     }
     let session = row.session.clone();
     let block = log.blocking(move |store| store.open_block(&session)).await?;
-    let channel = Arc::new(Channel::new(state.clone(), row.first));
+    let channel = Arc::new(Channel::new(state.clone(), row.first, news.clone()));
     let mut recorder = Recorder { channel, log: log.clone(), state };
     let ending = Ending {
         lifecycle: Lifecycle::Interrupted,

@@ -23,6 +23,11 @@ impl Viewers {
         Viewing { viewers: self.clone(), device: device.clone() }
     }
 
+    /// Whether somebody looks at this device.
+    pub(crate) fn looks_at(&self, device: &DeviceId) -> bool {
+        self.lock().contains_key(device)
+    }
+
     fn lock(&self) -> MutexGuard<'_, HashMap<DeviceId, usize>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

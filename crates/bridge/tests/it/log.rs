@@ -10,7 +10,14 @@ use pilothouse_bridge::log::{
 
 pub(crate) fn event(session: &SessionId, seq: u64) -> Write {
     let text = format!(r#"{{"type":"partial","seq":{seq},"text":"{}"}}"#, "word ".repeat(40));
-    Write::Event(NewEvent { session: session.clone(), seq: Seq(seq), text, key: None, summary: None })
+    Write::Event(NewEvent {
+        session: session.clone(),
+        seq: Seq(seq),
+        text,
+        key: None,
+        summary: None,
+        kept: Vec::new(),
+    })
 }
 
 #[test]

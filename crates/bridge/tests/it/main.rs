@@ -11,9 +11,11 @@ mod harness;
 mod log;
 mod memory;
 mod original_client;
+mod outputs;
 #[path = "../peer/mod.rs"]
 mod peer;
 mod places;
+mod push;
 mod queue;
 mod rendering;
 mod resuming;

@@ -72,6 +72,7 @@ struct SetLimits {
     ping_seconds: Option<u32>,
     events_per_session: Option<u64>,
     days: Option<u32>,
+    log_megabytes: Option<u32>,
 }
 
 impl Config {
@@ -178,6 +179,7 @@ impl SetLimits {
         let retention = Retention {
             events_per_session: self.events_per_session.unwrap_or(usual.events_per_session),
             days: self.days.unwrap_or(usual.days),
+            bytes: self.log_megabytes.map_or(usual.bytes, |number| u64::from(number) * 1024 * 1024),
         };
         (limits, retention)
     }

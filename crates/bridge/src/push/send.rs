@@ -1,0 +1,233 @@
+//! Messages on their way to browsers.
+
+use std::path::Path;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use reqwest::StatusCode;
+use reqwest::header::{AUTHORIZATION, CONTENT_ENCODING, RETRY_AFTER};
+
+use super::encrypt::{self, encrypt};
+use super::endpoint::{PublicNames, Reach};
+use super::subscriptions::{PushError, Subscribed, Subscription, Subscriptions, file_error};
+use super::vapid::Vapid;
+use crate::auth::DeviceId;
+
+/// How often one message is tried.
+const ATTEMPTS: u32 = 5;
+
+/// How much longer each wait is than the one before.
+const BACK_OFF: u32 = 4;
+
+/// The longest wait that a service may ask for.
+const LONGEST_WAIT: Duration = Duration::from_secs(5 * 60);
+
+/// How long a service may take to answer.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// How long a service keeps a message for a browser that is off.
+const KEPT_SECONDS: u32 = 4 * 60 * 60;
+
+/// How messages are sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PushSetup {
+    /// How the people behind this bridge can be reached, as `mailto:` or `https:`; push services may ask for it.
+    pub contact: String,
+    /// How long to wait before the second attempt; each further wait is longer.
+    pub first_wait: Duration,
+    /// Whether addresses that are not public may be called. Only good for a push service on the same machine, in a test.
+    pub allow_local: bool,
+}
+
+impl Default for PushSetup {
+    fn default() -> Self {
+        Self {
+            contact: "mailto:nobody@pilothouse.invalid".to_owned(),
+            first_wait: Duration::from_secs(1),
+            allow_local: false,
+        }
+    }
+}
+
+/// How soon a message is to arrive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Urgency {
+    /// Somebody waits for the user.
+    High,
+    /// It is good to know.
+    Normal,
+}
+
+/// What became of a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Delivered {
+    /// The service has it.
+    Yes,
+    /// The browser is no longer subscribed.
+    Gone,
+    /// The service refused it, or could not be reached.
+    No,
+}
+
+/// Sends messages to the browsers that want them.
+pub(crate) struct Push {
+    vapid: Vapid,
+    subscriptions: Subscriptions,
+    setup: PushSetup,
+    reach: Reach,
+    /// Made when it is first needed, as it reads the certificates of the system.
+    http: OnceLock<Result<reqwest::Client, String>>,
+}
+
+impl Push {
+    /// Reads the key and the subscriptions in this directory, or makes them.
+    pub(crate) fn open(directory: &Path, setup: PushSetup) -> Result<Self, PushError> {
+        let key = directory.join("push.key");
+        let vapid = Vapid::open(&key).map_err(|error| file_error(&key, &error))?;
+        let subscriptions = Subscriptions::open(directory.join("push.json"))?;
+        let reach = if setup.allow_local { Reach::Anywhere } else { Reach::Public };
+        Ok(Self { vapid, subscriptions, setup, reach, http: OnceLock::new() })
+    }
+
+    /// What browsers subscribe to.
+    pub(crate) fn public_key(&self) -> String {
+        self.vapid.public_key()
+    }
+
+    /// Adds a browser of a device.
+    pub(crate) fn subscribe(&self, device: &DeviceId, subscription: Subscription) -> Result<(), PushError> {
+        let refused = |why: &str| PushError::NoSubscription(format!("its endpoint cannot be called: {why}"));
+        self.reach.check(&subscription.endpoint).map_err(refused)?;
+        let (public, auth) = subscription.keys()?;
+        encrypt(b"", &public, &auth)
+            .map_err(|_| PushError::NoSubscription("`p256dh` is no key".to_owned()))?;
+        self.subscriptions.add(device, subscription)
+    }
+
+    /// Takes a browser of a device away.
+    pub(crate) fn unsubscribe(&self, device: &DeviceId, endpoint: &str) -> Result<(), PushError> {
+        self.subscriptions.remove(Some(device), endpoint)
+    }
+
+    /// Takes away what belongs to devices that are no more.
+    pub(crate) fn keep(&self, devices: &[DeviceId]) -> Result<(), PushError> {
+        self.subscriptions.keep(devices)
+    }
+
+    /// The browsers of all devices.
+    pub(crate) fn subscribed(&self) -> Vec<(DeviceId, Subscription)> {
+        let all = self.subscriptions.list().into_iter();
+        all.map(|Subscribed { device, subscription }| (device, subscription)).collect()
+    }
+
+    /// Sends a message to one browser, several times if need be. `topic` is what a newer message replaces an older one by.
+    pub(crate) async fn send(
+        &self,
+        to: &Subscription,
+        message: &str,
+        topic: &str,
+        urgency: Urgency,
+    ) -> Delivered {
+        let mut wait = self.setup.first_wait;
+        for attempt in 1..=ATTEMPTS {
+            let asked_to_wait = match self.attempt(to, message, topic, urgency).await {
+                Ok(Answer { status, .. }) if status.is_success() => return Delivered::Yes,
+                Ok(Answer { status: StatusCode::NOT_FOUND | StatusCode::GONE, .. }) => {
+                    if let Err(error) = self.subscriptions.remove(None, &to.endpoint) {
+                        tracing::warn!(%error, "a subscription that is gone stays in its file");
+                    }
+                    return Delivered::Gone;
+                }
+                Ok(Answer { status, wait }) if passes(status) => {
+                    tracing::debug!(%status, attempt, "a push service asks to try again");
+                    wait
+                }
+                Ok(Answer { status, .. }) => {
+                    tracing::warn!(%status, "a push service refused a message");
+                    return Delivered::No;
+                }
+                Err(why) => {
+                    tracing::debug!(why, attempt, "a push service could not be reached");
+                    None
+                }
+            };
+            if attempt < ATTEMPTS {
+                tokio::time::sleep(asked_to_wait.unwrap_or(wait).min(LONGEST_WAIT)).await;
+                wait *= BACK_OFF;
+            }
+        }
+        tracing::warn!("a message could not be pushed");
+        Delivered::No
+    }
+
+    async fn attempt(
+        &self,
+        to: &Subscription,
+        message: &str,
+        topic: &str,
+        urgency: Urgency,
+    ) -> Result<Answer, String> {
+        let url = self.reach.check(&to.endpoint)?;
+        let (public, auth) = to.keys().map_err(|error| error.to_string())?;
+        let message = message.get(..message.floor_char_boundary(encrypt::LONGEST)).unwrap_or_default();
+        let body = encrypt(message.as_bytes(), &public, &auth).map_err(|_| "it cannot be encrypted")?;
+        let origin = url.origin().ascii_serialization();
+        let now = jiff::Timestamp::now().as_millisecond();
+        let signed = self.vapid.authorization(&origin, &self.setup.contact, now);
+        let urgency = match urgency {
+            Urgency::High => "high",
+            Urgency::Normal => "normal",
+        };
+        let request = self
+            .http()?
+            .post(url)
+            .header(AUTHORIZATION, signed.ok_or("it cannot be signed")?)
+            .header(CONTENT_ENCODING, "aes128gcm")
+            .header("ttl", KEPT_SECONDS)
+            .header("urgency", urgency)
+            .header("topic", topic)
+            .body(body);
+        let answer = request.send().await.map_err(|error| error.to_string())?;
+        let after = answer.headers().get(RETRY_AFTER).and_then(|after| after.to_str().ok());
+        let wait = after.and_then(|after| after.trim().parse().ok()).map(Duration::from_secs);
+        Ok(Answer { status: answer.status(), wait })
+    }
+
+    fn http(&self) -> Result<&reqwest::Client, String> {
+        let made = self.http.get_or_init(|| build(self.reach).map_err(|error| error.to_string()));
+        made.as_ref().map_err(Clone::clone)
+    }
+}
+
+/// What a service says.
+struct Answer {
+    status: StatusCode,
+    /// How long it asks to wait.
+    wait: Option<Duration>,
+}
+
+/// Whether what is wrong may be right again in a moment.
+fn passes(status: StatusCode) -> bool {
+    status.is_server_error() || matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::REQUEST_TIMEOUT)
+}
+
+fn build(reach: Reach) -> reqwest::Result<reqwest::Client> {
+    // Somebody else may have chosen a provider before; either will do.
+    drop(tokio_rustls::rustls::crypto::ring::default_provider().install_default());
+    let client = reqwest::Client::builder()
+        .timeout(PATIENCE)
+        .redirect(reqwest::redirect::Policy::none())
+        .no_proxy()
+        .pool_max_idle_per_host(1);
+    match reach {
+        Reach::Public => client.https_only(true).dns_resolver(PublicNames::shared()).build(),
+        // Reading the system's certificates takes time, and a service on this machine has none of them.
+        Reach::Anywhere => client.tls_certs_only([]).build(),
+    }
+}
+
+impl std::fmt::Debug for Push {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Push").field("setup", &self.setup).finish_non_exhaustive()
+    }
+}
