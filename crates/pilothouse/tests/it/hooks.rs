@@ -12,7 +12,11 @@ async fn answered(matcher: Matcher, handler: impl pilothouse::HookHandler) -> Va
     answered_in("hook", matcher, handler).await
 }
 
-async fn answered_in(scenario: &'static str, matcher: Matcher, handler: impl pilothouse::HookHandler) -> Value {
+async fn answered_in(
+    scenario: &'static str,
+    matcher: Matcher,
+    handler: impl pilothouse::HookHandler,
+) -> Value {
     let bench = Bench::new(scenario);
     let options = bench.options().hook(HookEvent::PreToolUse, matcher, handler);
     let (_, result) = bench.ask(options).await;
