@@ -3,6 +3,7 @@
 //! Every bound is a ratio to a floor in the same run, or a plain number of bytes or starts, so that the verdicts hold
 //! on a slow or busy machine too. See bench/README.md.
 
+mod agent;
 mod build;
 mod document;
 mod measure;
@@ -34,7 +35,10 @@ pub(crate) struct Options {
     /// Also measure the permission rules and the search for commands and skills
     #[arg(long)]
     rules: bool,
-    /// Write the table to docs/benchmarks.md
+    /// Measure the agent beside the real CLI instead
+    #[arg(long)]
+    agent: bool,
+    /// Write the table to docs/benchmarks.md, or that of the agent to docs/benchmarks-agent.md
     #[arg(long)]
     write: bool,
     /// A short run that fails only past ten times a bound, for machines that do other work at the same time
@@ -44,6 +48,9 @@ pub(crate) struct Options {
 
 /// `cargo xtask bench`.
 pub(crate) fn bench(options: &Options) -> Result<()> {
+    if options.agent {
+        return agent::measure(options.repetitions.max(1), options.write);
+    }
     if options.rules {
         run(&mut cargo(&["bench", "-p", "pilothouse-rules", "-p", "pilothouse-catalog"]))?;
     }
