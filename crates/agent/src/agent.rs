@@ -92,6 +92,7 @@ impl Agent {
         });
         let (background, task_ends) = Background::new();
         let session = Arc::new(Session::new(launch, options.stamp, host, model, background));
+        session.mcp.belong_to(&session);
         let (signals, heard) = mpsc::unbounded_channel();
         let driver =
             Driver { session: session.clone(), signals: heard, task_ends, complain: options.complain, first };

@@ -95,8 +95,9 @@ async fn perform_known(session: &Arc<Session>, mut call: ToolCall, tool: &dyn Ag
             call.input = input;
             let (begun, cwd) = (Instant::now(), session.cwd());
             let ran = tool.run(&call, session).await;
-            let took = begun.elapsed();
+            let took = session.stamp().took(begun.elapsed());
             if let Outcome::Done(done) = &ran.outcome {
+                session.count_lines(&done.structured);
                 session.tell_of_changes(&call, &done.structured, cwd).await;
             }
             let mut performed = finish(call, ran, decision);

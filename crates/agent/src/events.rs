@@ -16,10 +16,10 @@ use crate::session::Session;
 use crate::tool::ToolCall;
 
 impl Session {
-    /// A text of the main conversation is about to be shown.
-    pub(crate) async fn tell_of_text(self: &Arc<Self>, index: u64, text: &str) {
+    /// A text of the main conversation is about to be shown. Gives what hooks want to be shown in its stead.
+    pub(crate) async fn tell_of_text(self: &Arc<Self>, index: u64, text: &str) -> Option<String> {
         if !self.hooks().wants(&HookEvent::MessageDisplay) {
-            return;
+            return None;
         }
         let scene = self.scene(None);
         let shown = Shown {
@@ -29,7 +29,11 @@ impl Session {
             is_final: true,
             text: text.to_owned(),
         };
-        self.hooks().fire(self, &scene, Occasion::message_display(&scene, shown)).await;
+        let report = self.hooks().fire(self, &scene, Occasion::message_display(&scene, shown)).await;
+        report.specific.into_iter().rev().find_map(|specific| match specific {
+            HookSpecificOutput::MessageDisplay(output) => output.display_content.into_option(),
+            _ => None,
+        })
     }
 
     /// A turn ends on an error of the API.

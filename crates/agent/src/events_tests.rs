@@ -86,7 +86,14 @@ async fn every_event_that_can_occur_is_told() {
     let settings = Map::from_iter([("language".to_owned(), json!("en"))]);
     let update = UpdateSettings { source: "userSettings".into(), settings, extra: Extra::new() };
     host.request(update).await.expect("written");
-    tokio::time::sleep(Duration::from_millis(300)).await;
+    let told = async {
+        while !heard.lock().unwrap().contains("ConfigChange") {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), told)
+        .await
+        .expect("nobody waits for this hook, but it is told");
     host.end_input();
     assert_eq!(agent.finished().await.code, 0);
     let expected: BTreeSet<String> = [

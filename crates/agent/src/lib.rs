@@ -16,6 +16,7 @@
 
 mod agent;
 mod calls;
+mod carry_over;
 mod command_turn;
 mod commands;
 mod compact;

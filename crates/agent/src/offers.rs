@@ -41,7 +41,8 @@ pub(crate) fn commands(session: &Session) -> Vec<SlashCommand> {
         builtin: true.into(),
         ..SlashCommand::default()
     });
-    found.chain(own).collect()
+    let of_servers = session.mcp.prompts().into_iter().map(|prompt| prompt.offered());
+    found.chain(of_servers).chain(own).collect()
 }
 
 /// Every agent: of the host, the command line, files, and our own. The first of a name counts.

@@ -3,6 +3,7 @@
 use pilothouse_proto::{MessageParam, SessionId};
 use pilothouse_store::{Checkpoints, EntryId, LoadOptions, Past, Stamp, Store, StoreError, Transcript};
 
+use crate::carry_over;
 use crate::launch::{Launch, PROTOCOL_VERSION, Resume};
 use crate::session::Session;
 
@@ -103,14 +104,21 @@ fn take_up(session: &Session, store: &Store, past: &Past) -> Result<(), StoreErr
         session.set_id(past.id.to_string().into());
     }
     session.recorder().switch(mirrored(launch, transcript));
-    if let Some(copies) = session.copies().filter(|_| !launch.fork) {
-        copies.take_up(Checkpoints::new(store, past.id, &launch.cwd, &past.file_history));
+    if let Some(copies) = session.copies() {
+        let id = if launch.fork { stored(&session.id()) } else { past.id };
+        if launch.fork
+            && let Err(error) = Checkpoints::copy(store, past.id, id)
+        {
+            tracing::warn!(%error, "the fork cannot take back edits from before it");
+        }
+        copies.take_up(Checkpoints::new(store, id, &launch.cwd, &past.file_history));
     }
     let messages = past.api_messages();
     let messages =
         messages.into_iter().filter_map(|message| serde_json::from_value::<MessageParam>(message).ok());
     session.history().replace(messages.collect());
     session.set_title(past.title.clone());
+    session.carry_over(&carry_over::spent_before(past));
     Ok(())
 }
 

@@ -42,7 +42,7 @@ impl Session {
             transcript_path: self.transcript_path(),
             cwd: self.cwd(),
             prompt_id: Some(self.prompt_id().into_string()),
-            mode: self.mode(),
+            mode: caller.and_then(|caller| caller.mode).unwrap_or_else(|| self.mode()),
             subagent: caller
                 .map(|caller| Subagent { id: caller.agent_id.clone(), kind: caller.agent_type.clone() }),
             effort: self.launch().effort.clone(),

@@ -87,6 +87,10 @@ struct State {
     /// What was spent since the process began, and since the last result.
     ledger: Ledger,
     since_result: Ledger,
+    /// How long the API has worked, and what the tools have changed.
+    api_time: Duration,
+    lines_added: u64,
+    lines_removed: u64,
     /// Tokens of the last request, which is how full the context is.
     context_tokens: u64,
     /// Input and cached tokens of the turn's first request.
@@ -194,6 +198,7 @@ impl Session {
             places.project = None;
         }
         places.plugins.clone_from(&self.launch.plugin_dirs);
+        places.plugins.extend(crate::control::plugin_dirs(&self.launch, &self.initialize()));
         let (catalog, problems) = pilothouse_catalog::discover(&places);
         for problem in problems {
             tracing::warn!("{problem}");
@@ -214,7 +219,7 @@ impl Session {
 
     /// How long the session has been running.
     pub(crate) fn age(&self) -> Duration {
-        self.begun.elapsed()
+        self.stamp.took(self.begun.elapsed())
     }
 
     /// Looks at or changes the tasks in the background.

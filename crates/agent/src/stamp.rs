@@ -51,12 +51,20 @@ impl Stamp {
         if self.pinned.is_some() { 1 } else { std::process::id() }
     }
 
+    /// The time now, in milliseconds since 1970.
+    pub fn millis(&self) -> i64 {
+        self.now().as_millisecond()
+    }
+
     /// The time now, as frames and transcripts carry it.
     pub fn timestamp(&self) -> String {
-        let now = match &self.pinned {
+        format!("{:.3}", self.now())
+    }
+
+    fn now(&self) -> Timestamp {
+        match &self.pinned {
             None => Timestamp::now(),
             Some(_) => Timestamp::constant(1_767_225_600, 0),
-        };
-        format!("{now:.3}")
+        }
     }
 }

@@ -31,6 +31,10 @@ pub struct TaskNote {
     pub subagent_type: Option<String>,
     /// What the subagent was told.
     pub prompt: Option<String>,
+    /// How many subagents deep it is.
+    pub depth: u64,
+    /// The subagent that started it.
+    pub parent: Option<TaskId>,
 }
 
 /// How a task ended.
@@ -70,7 +74,8 @@ impl Session {
             is_backgrounded: (is_backgrounded || note.subagent_type.is_some())
                 .then_some(is_backgrounded)
                 .into(),
-            spawn_depth: note.subagent_type.is_some().then_some(1).into(),
+            spawn_depth: note.subagent_type.is_some().then_some(note.depth).into(),
+            parent_task_id: note.parent.clone().into(),
             task_type: note.kind.to_owned().into(),
             prompt: note.prompt.clone().into(),
             uuid: self.stamp().uuid(),
@@ -111,7 +116,7 @@ impl Session {
             TaskEnd::Stopped => TaskStatus::Killed,
             _ => TaskStatus::Failed,
         };
-        let end_time = Number::from(jiff::Timestamp::now().as_millisecond());
+        let end_time = Number::from(self.stamp().millis());
         let updated = AgentFrame::System(System::TaskUpdated(Box::new(TaskUpdated {
             task_id: note.id.clone(),
             run_id: note.run_id.clone().into(),
@@ -210,6 +215,8 @@ impl Session {
             description: task.description,
             subagent_type: None,
             prompt: None,
+            depth: 0,
+            parent: None,
         });
     }
 

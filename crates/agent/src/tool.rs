@@ -8,6 +8,7 @@ use std::sync::Arc;
 use pilothouse_proto::{
     AgentFrame, AgentId, ContentBlock, McpServerProvenance, PermissionDecisionMeta, ToolUseId,
 };
+use pilothouse_rules::Mode;
 use pilothouse_tools::{Input, Outcome, Tool, Touch};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -40,6 +41,10 @@ pub struct Caller {
     pub description: String,
     /// The call that started it: `parent_tool_use_id` of its frames.
     pub parent: ToolUseId,
+    /// How many subagents deep it is; 1 for one that the main conversation started.
+    pub depth: u64,
+    /// The permission mode that it works under, where that is not the session's.
+    pub mode: Option<Mode>,
 }
 
 /// What the gate says about a call.

@@ -227,6 +227,9 @@ pub(crate) fn main_request(session: &Session) -> Request {
     request
 }
 
+/// The feature of the API that a budget for the task needs.
+const TASK_BUDGETS: &str = "task-budgets-2026-03-13";
+
 /// A request to a model with the session's ways of thinking.
 pub(crate) fn request_for(session: &Session, model: &str) -> Request {
     let launch = session.launch();
@@ -236,6 +239,10 @@ pub(crate) fn request_for(session: &Session, model: &str) -> Request {
     request.betas.clone_from(&launch.betas);
     request.effort = launch.effort.clone().or_else(|| info.effort.clone());
     request.thinking = thinking(session, info.thinking);
+    if let Some(tokens) = launch.task_budget {
+        request.task_budget = Some(tokens);
+        request.betas.push(TASK_BUDGETS.to_owned());
+    }
     request
 }
 

@@ -31,6 +31,8 @@ pub(crate) struct Voice {
     /// The prompts that the turn answers, by the ids their sender chose; told once, with the first answer.
     prompts: Vec<String>,
     told_prompts: Option<String>,
+    /// What the host sees in the place of the next text.
+    other_words: Option<String>,
     /// Frames in the user's role that the turn has made; they are what a result counts as turns.
     user_frames: AtomicU64,
 }
@@ -70,6 +72,7 @@ impl Voice {
             progress: None,
             prompts,
             told_prompts: None,
+            other_words: None,
             user_frames: AtomicU64::new(0),
         }
     }
@@ -90,6 +93,7 @@ impl Voice {
             progress: None,
             prompts: Vec::new(),
             told_prompts: None,
+            other_words: None,
             user_frames: AtomicU64::new(0),
         }
     }
@@ -109,7 +113,8 @@ impl Voice {
         let (uuid, timestamp) = (self.session.stamp().uuid(), self.session.stamp().timestamp());
         let content = serde_json::to_value(blocks).unwrap_or_default();
         self.recorder.user(content, &uuid, &timestamp, Map::new());
-        if matches!(self.audience, Audience::Foreground { .. }) {
+        let is_direct = self.caller.as_ref().is_none_or(|caller| caller.depth <= 1);
+        if is_direct && matches!(self.audience, Audience::Foreground { .. }) {
             self.show_task(blocks);
         }
     }
@@ -135,6 +140,12 @@ impl Voice {
         self.user_frames.load(Ordering::Relaxed)
     }
 
+    /// Has the host see this in the place of the next text; the model and the transcript keep what was said.
+    pub(crate) fn shown_as(&mut self, words: Option<String>) -> &mut Self {
+        self.other_words = words;
+        self
+    }
+
     /// A piece of the model's answer: one block, or what there was of it when it was cut off.
     pub(crate) fn assistant(&mut self, message: Message, request_id: Option<&str>, aborted: bool) {
         let (uuid, timestamp) = (self.session.stamp().uuid(), self.session.stamp().timestamp());
@@ -142,6 +153,11 @@ impl Voice {
         let thinks = matches!(message.content.first(), Some(ContentBlock::Thinking(_)));
         let words = !message.content.iter().any(|block| block.as_tool_use().is_some());
         let mut frame = blank::assistant(message, uuid, self.session.id());
+        if let (Some(words), Some(ContentBlock::Text(text))) =
+            (self.other_words.take(), frame.message.content.first_mut())
+        {
+            text.text = words;
+        }
         frame.timestamp = timestamp.into();
         frame.request_id = request_id.map(str::to_owned).into();
         if aborted {
@@ -173,10 +189,12 @@ impl Voice {
     /// What a subagent is about to do, when its message is a call.
     fn progress_frame(&mut self, message: &Message) -> Option<AgentFrame> {
         let call = message.content.iter().find_map(ContentBlock::as_tool_use)?;
-        let (name, command) = (call.name.clone(), call.input.get("command").and_then(Value::as_str));
-        let description = match command {
-            Some(command) => format!("Running {command}"),
-            None => format!("Using {name}"),
+        let name = call.name.clone();
+        let said = |field: &str| call.input.get(field).and_then(Value::as_str);
+        let description = match (said("command"), said("description")) {
+            (Some(command), _) => format!("Running {command}"),
+            (None, Some(description)) if name == "Agent" => description.to_owned(),
+            _ => format!("Using {name}"),
         };
         let progress = self.progress.as_mut()?;
         progress.tool_uses += 1;
@@ -190,7 +208,10 @@ impl Voice {
             usage: TaskUsage {
                 total_tokens: tokens,
                 tool_uses: progress.tool_uses,
-                duration_ms: Number::from(progress.begun.elapsed().as_millis() as u64).into(),
+                duration_ms: Number::from(
+                    self.session.stamp().took(progress.begun.elapsed()).as_millis() as u64
+                )
+                .into(),
                 ..TaskUsage::default()
             },
             last_tool_name: name.into(),

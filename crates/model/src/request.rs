@@ -31,6 +31,8 @@ pub struct Request {
     pub thinking: Thinking,
     /// How hard it tries, such as `low` or `high`; none leaves it to the model.
     pub effort: Option<String>,
+    /// How many tokens the whole task may take, which the model is told; none says nothing about it.
+    pub task_budget: Option<u64>,
     /// Features of the API that are not on by default. On a refused request they are given up one by one.
     pub betas: Vec<String>,
     /// What the API is told about the caller.
@@ -102,6 +104,7 @@ impl Request {
             max_tokens: None,
             thinking: Thinking::default(),
             effort: None,
+            task_budget: None,
             betas: Vec::new(),
             metadata: None,
             purpose: Purpose::default(),

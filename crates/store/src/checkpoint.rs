@@ -85,6 +85,26 @@ impl Checkpoints {
         checkpoints
     }
 
+    /// Gives a session that begins as another one did copies of that one's copies.
+    ///
+    /// # Errors
+    /// The file system said no; the text has the path.
+    pub fn copy(store: &Store, from: SessionId, to: SessionId) -> Result<(), io::Error> {
+        let folder = |id: SessionId| store.config_home().join("file-history").join(id.to_string());
+        let (from, to) = (folder(from), folder(to));
+        if !from.is_dir() {
+            return Ok(());
+        }
+        fs::create_dir_all(&to)?;
+        for file in fs::read_dir(&from)? {
+            let file = file?;
+            if file.file_type()?.is_file() {
+                fs::copy(file.path(), to.join(file.file_name()))?;
+            }
+        }
+        Ok(())
+    }
+
     /// A prompt came: remembers how the tracked files are now. Gives the members of a `file-history-snapshot` line.
     pub fn prompt(&mut self, prompt: &EntryId) -> Result<Map<String, Value>, io::Error> {
         let before = self.snapshots.last().map(|last| last.files.clone()).unwrap_or_default();

@@ -99,7 +99,8 @@ impl Past {
         lines::read(&self.path, &mut Vec::new(), |text| {
             let mut line: Line = serde_json::from_str(text).map_err(|error| error.to_string())?;
             let uuid = line.get("uuid").and_then(Value::as_str).map(|uuid| EntryId(uuid.to_owned()));
-            if uuid.is_some_and(|uuid| self.chain.contains(&uuid)) {
+            let belongs = uuid.or_else(|| prompt_of_copies(&line));
+            if belongs.is_some_and(|id| self.chain.contains(&id)) {
                 renamed(&mut line);
                 copies.push(line);
             }
@@ -236,6 +237,17 @@ impl Preserved {
         let ids = ids.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect();
         Self { anchor, ids }
     }
+}
+
+/// The prompt that a line about edited files belongs to.
+fn prompt_of_copies(line: &Line) -> Option<EntryId> {
+    let text = |name: &str| line.get(name).and_then(Value::as_str);
+    let prompt = match text("type")? {
+        "file-history-snapshot" => text("messageId"),
+        "file-history-delta" => text("snapshotMessageId"),
+        _ => None,
+    };
+    prompt.map(|id| EntryId(id.to_owned()))
 }
 
 /// A host that takes back a turn must not lose another one that it does not know of.

@@ -1,6 +1,6 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Which files the model has seen, and in which state: an edit of anything else would be blind.
 #[derive(Debug, Default)]
@@ -25,6 +25,15 @@ impl Seen {
         }
     }
 
+    /// The model knows the file as it was at this time, in whole milliseconds since 1970.
+    pub(crate) fn seed(&mut self, path: &Path, millis: u64) {
+        let then = UNIX_EPOCH.checked_add(Duration::from_millis(millis)).unwrap_or(UNIX_EPOCH);
+        let now = std::fs::metadata(path).and_then(|meta| meta.modified()).ok();
+        // Disks count finer than hosts do.
+        let same = now.filter(|now| whole_millis(*now) == whole_millis(then));
+        self.0.insert(path.to_owned(), same.unwrap_or(then));
+    }
+
     pub(crate) fn sight(&self, path: &Path) -> Sight {
         let now = std::fs::metadata(path).and_then(|meta| meta.modified()).ok();
         match self.0.get(path) {
@@ -33,4 +42,8 @@ impl Seen {
             Some(_) => Sight::Stale,
         }
     }
+}
+
+fn whole_millis(time: SystemTime) -> u128 {
+    time.duration_since(UNIX_EPOCH).map(|since| since.as_millis()).unwrap_or_default()
 }

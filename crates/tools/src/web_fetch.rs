@@ -49,11 +49,10 @@ impl WebFetch {
 
     async fn call(
         &self,
-        input: Input,
+        mut args: Args,
         workspace: &Workspace,
         stop: CancellationToken,
     ) -> Result<Outcome, Outcome> {
-        let mut args = Args::new("WebFetch", input);
         let url = args.text("url");
         let prompt = args.text("prompt");
         let offset = args.maybe_count("offset").unwrap_or_default();
@@ -135,7 +134,9 @@ impl Tool for WebFetch {
     }
 
     fn run<'a>(&'a self, input: Input, workspace: &'a Workspace, stop: CancellationToken) -> Running<'a> {
-        Box::pin(async move { self.call(input, workspace, stop).await.unwrap_or_else(|refused| refused) })
+        Box::pin(async move {
+            self.call(Args::new("WebFetch", input), workspace, stop).await.unwrap_or_else(|refused| refused)
+        })
     }
 }
 

@@ -1,5 +1,5 @@
 use std::path::{Component, Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pilothouse_proc::Spawn;
@@ -9,6 +9,8 @@ use crate::seen::Seen;
 
 /// The variable that marks the processes of one workspace.
 const MARK: &str = "PILOTHOUSE_WORKSPACE";
+/// How many workspaces this process has had.
+static COUNT: AtomicU64 = AtomicU64::new(0);
 
 /// Told before a tool changes a file, so that the change can be taken back later.
 pub trait Journal: Send + Sync {
@@ -22,6 +24,8 @@ pub struct Workspace {
     home: Option<PathBuf>,
     output_dir: PathBuf,
     env: Vec<(String, String)>,
+    /// Tells the processes of this workspace from those of others.
+    mark: String,
     inherits_env: bool,
     has_spawned: AtomicBool,
     seen: Mutex<Seen>,
@@ -37,6 +41,7 @@ impl Workspace {
             home: None,
             output_dir: output_dir.into(),
             env: Vec::new(),
+            mark: format!("{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed)),
             inherits_env: true,
             has_spawned: AtomicBool::new(false),
             seen: Mutex::default(),
@@ -88,7 +93,7 @@ impl Workspace {
     /// started with an environment of its own is not found.
     pub fn end_strays(&self) {
         if self.has_spawned.load(Ordering::Relaxed) {
-            pilothouse_proc::kill_marked(MARK, &self.mark());
+            pilothouse_proc::kill_marked(MARK, &self.mark);
         }
     }
 
@@ -97,12 +102,7 @@ impl Workspace {
         self.has_spawned.store(true, Ordering::Relaxed);
         let spawn = Spawn::new(program);
         let spawn = if self.inherits_env { spawn } else { spawn.env_clear() };
-        self.env.iter().fold(spawn, |spawn, (name, value)| spawn.env(name, value)).env(MARK, self.mark())
-    }
-
-    /// No two workspaces share a place for their output.
-    fn mark(&self) -> String {
-        self.output_dir.display().to_string()
+        self.env.iter().fold(spawn, |spawn, (name, value)| spawn.env(name, value)).env(MARK, &self.mark)
     }
 
     /// The absolute path that a tool argument means, without touching the disk.
@@ -135,6 +135,11 @@ impl Workspace {
             false => letter.to_string(),
         };
         path.chars().map(one_line).collect()
+    }
+
+    /// The model already knows a file as it was at this time, in milliseconds since 1970: its host has shown it.
+    pub fn seed_seen(&self, path: &Path, millis: u64) {
+        self.seen().seed(path, millis);
     }
 
     pub(crate) fn seen(&self) -> MutexGuard<'_, Seen> {

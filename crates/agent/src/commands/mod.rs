@@ -20,7 +20,7 @@ use crate::subagents::{Job, Kind};
 use crate::voice::Audience;
 
 pub(crate) use expand::forget_command_rules;
-pub(crate) use skill::{Skill, offered};
+pub(crate) use skill::{Skill, offered, skill_text};
 
 /// What becomes of a prompt.
 #[derive(Debug)]
@@ -89,6 +89,12 @@ pub(crate) async fn dispatch(session: &Arc<Session>, text: &str, stop: &StopSign
             return Dispatch::Local(local(&called, text, LocalOutcome::NotRun));
         }
         return entry_called(session, entry, &called, stop).await;
+    }
+    if let Some(prompt) = session.mcp.prompts().into_iter().find(|prompt| prompt.command == called.name) {
+        return match prompt.text(called.arguments).await {
+            Ok(text) => expand::tell(session, &called, None, text).await,
+            Err(problem) => Dispatch::Local(local(&called, problem, LocalOutcome::NotRun)),
+        };
     }
     match catalog.find_builtin(called.name) {
         None => Dispatch::Plain,
@@ -160,7 +166,7 @@ async fn fork(
         Err(problem) => return Dispatch::Local(local(called, problem, LocalOutcome::NotRun)),
     };
     let parent = format!("forked-command-{}", called.name);
-    let mut job = Job::new(session, kind, description, &prompt, &parent.as_str().into());
+    let mut job = Job::new(session, kind, description, &prompt, &parent.as_str().into(), None);
     job.audience = Audience::Nobody;
     job.stop = stop.token().child_token();
     let (mut note, caller) = (job.note.clone(), Box::new(job.caller.clone()));

@@ -87,6 +87,17 @@ fn line(entry: &Entry) -> String {
     }
 }
 
+/// The text of a skill, for an agent that is to know it from the start.
+///
+/// # Errors
+/// Why there is none.
+pub(crate) async fn skill_text(session: &Arc<Session>, name: &str) -> Result<String, String> {
+    let catalog = session.catalog();
+    let entry = catalog.find(name).ok_or_else(|| format!("there is no skill {name}"))?;
+    let text = expand::text(session, entry, "").await?;
+    Ok(format!("<skill name=\"{}\">\n{text}\n</skill>", entry.name))
+}
+
 async fn launch(call: &ToolCall, session: &Arc<Session>) -> Result<Ran, String> {
     let text = |field: &str| call.input.get(field).and_then(Value::as_str);
     let name = text("skill").or_else(|| text("command")).map(|name| name.trim().trim_start_matches('/'));
@@ -112,7 +123,7 @@ async fn launch(call: &ToolCall, session: &Arc<Session>) -> Result<Ran, String> 
 async fn fork(call: &ToolCall, session: &Arc<Session>, entry: &Entry, prompt: String) -> Result<Ran, String> {
     let kind = Kind::find(session, entry.agent.as_deref().unwrap_or("general-purpose"))?;
     let parent: &ToolUseId = &call.id;
-    let mut job = Job::new(session, kind, &entry.description, &prompt, parent);
+    let mut job = Job::new(session, kind, &entry.description, &prompt, parent, call.caller.as_ref());
     job.audience = Audience::Foreground { words: false };
     job.stop = call.stop.child_token();
     let note = job.note.clone();

@@ -1,16 +1,18 @@
 //! The first request of a host.
 
+use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use pilothouse_link::{Agent, Responder};
-use pilothouse_proto::control::{Initialize, InitializeResponse};
+use pilothouse_proto::control::{Initialize, InitializeResponse, ManifestFate};
 use pilothouse_proto::mcp::McpSdkServer;
 use pilothouse_proto::message::FastModeState;
 use pilothouse_proto::{AccountInfo, ApiProvider, McpServerConfig, PermissionMode};
 use serde_json::{Value, json};
 
 use crate::frames::init::{CAPABILITIES, key_source};
-use crate::launch::PROTOCOL_VERSION;
+use crate::launch::{Launch, PROTOCOL_VERSION};
 use crate::mcp::Configured;
 use crate::offers;
 use crate::session::Session;
@@ -41,12 +43,39 @@ pub(crate) async fn initialize(
         let config = McpSdkServer { name: name.clone(), ..McpSdkServer::default() };
         session.mcp.add([Configured::given(name, McpServerConfig::Sdk(config))]);
     }
+    let manifests = fates(&initialize);
+    let plugins =
+        initialize.plugins.as_ref().is_some().then(|| plugins_are_there(session.launch(), &initialize));
     session.set_initialize(initialize);
+    if plugins.is_some() {
+        session.rediscover();
+    }
     session.mcp.start().await;
-    responder.success(&response(session, !hooks.is_null()));
+    let mut response = response(session, !hooks.is_null());
+    response.sdk_mcp_manifests_parked = manifests.into();
+    response.plugins_applied = plugins.into();
+    responder.success(&response);
     if had_begun {
         session.tell_tasks();
     }
+}
+
+/// Servers in the host are always asked themselves, so nothing is taken from what the host has written down of them.
+fn fates(initialize: &Initialize) -> Option<BTreeMap<String, ManifestFate>> {
+    let manifests = initialize.sdk_mcp_server_manifests.as_ref()?;
+    Some(manifests.keys().map(|name| (name.clone(), ManifestFate::NotHonoured)).collect())
+}
+
+fn plugins_are_there(launch: &Launch, initialize: &Initialize) -> bool {
+    let wanted = initialize.plugins.as_ref().map(Vec::len).unwrap_or_default();
+    let there = plugin_dirs(launch, initialize);
+    there.len() == wanted && there.iter().all(|folder| folder.is_dir())
+}
+
+/// The plugins that the host names, which count only where the command line waits for them.
+pub(crate) fn plugin_dirs(launch: &Launch, initialize: &Initialize) -> Vec<PathBuf> {
+    let plugins = initialize.plugins.as_ref().filter(|_| launch.await_initialize);
+    plugins.into_iter().flatten().map(|plugin| launch.cwd.join(&plugin.path)).collect()
 }
 
 fn response(session: &Session, hooks: bool) -> InitializeResponse {

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use crate::session::Session;
 
-pub(crate) use initialize::initialize;
+pub(crate) use initialize::{initialize, plugin_dirs};
 pub(crate) use reports::as_it_stands;
 
 const MODES: &str = "acceptEdits, auto, bypassPermissions, default, dontAsk, plan";
@@ -80,7 +80,11 @@ pub(crate) fn at_once(
         HostRequest::ApplyFlagSettings(apply) => settings::apply(session, &apply.settings, responder),
         HostRequest::UpdateSettings(update) => settings::update(session, &update, responder),
         HostRequest::SetHasSubscribers(_) => responder.success(&Ack::default()),
-        HostRequest::SeedReadState(_) => responder.success(&Ack::default()),
+        HostRequest::SeedReadState(seed) => {
+            let path = session.workspace().resolve(&seed.path);
+            session.workspace().seed_seen(&path, seed.mtime.as_u64().unwrap_or_default());
+            responder.success(&Ack::default());
+        }
         HostRequest::StopTask(stop) => stop_task(session, stop.task_id.as_str(), responder),
         HostRequest::BackgroundTasks(_) => responder.success(&json!({})),
         other => return Some((other, responder)),

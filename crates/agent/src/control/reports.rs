@@ -51,6 +51,7 @@ pub(crate) fn cost(session: &Session) -> String {
 
 pub(super) fn usage(session: &Session, responder: Responder<Agent>) {
     let ledger = session.ledger();
+    let (added, removed) = session.lines();
     let models: serde_json::Map<String, Value> = ledger
         .by_model()
         .into_iter()
@@ -59,10 +60,10 @@ pub(super) fn usage(session: &Session, responder: Responder<Agent>) {
     responder.success(&json!({
         "session": {
             "total_cost_usd": ledger.total_cost().to_number(),
-            "total_api_duration_ms": 0,
+            "total_api_duration_ms": session.api_time().as_millis() as u64,
             "total_duration_ms": session.age().as_millis() as u64,
-            "total_lines_added": 0,
-            "total_lines_removed": 0,
+            "total_lines_added": added,
+            "total_lines_removed": removed,
             "model_usage": models,
         },
         "subscription_type": null,

@@ -32,6 +32,9 @@ impl Running {
             HostRequest::Initialize(initialize) => {
                 control::initialize(&session, *initialize, &raw, responder).await
             }
+            _ if session.launch().await_initialize && !session.is_initialized() => {
+                responder.error("with --await-initialize the first request must be initialize");
+            }
             HostRequest::Unknown(unknown) if !control::is_known(&unknown.tag) => {
                 unsupported(token.request_id().clone(), &unknown.tag, responder)
             }

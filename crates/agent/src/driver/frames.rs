@@ -13,6 +13,11 @@ impl Running {
     /// # Errors
     /// What to say before the process ends: a host that sends such a line is not to be trusted with more.
     pub(super) fn event(&mut self, event: Event<HostFrame>) -> Result<(), String> {
+        if self.session().launch().await_initialize && !self.session().is_initialized() {
+            return Err(
+                "Error: with --await-initialize the first line must be an initialize request".to_owned()
+            );
+        }
         match event {
             Event::Frame { frame: HostFrame::User(user), .. } => self.user(*user),
             Event::Frame { frame: HostFrame::Unknown(unknown), raw } if unknown.tag == "assistant" => {

@@ -93,6 +93,7 @@ async fn finish(session: &Session, code: i32) -> Finish {
     session.recorder().mirror(session.output());
     session.mcp.close();
     session.workspace().end_strays();
+    session.write_down_cost();
     let printed = session.output().printed();
     session.host().close().await;
     Finish { code, printed }

@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use pilothouse_proto::hook::{HookSpecificOutput, PermissionRequestDecision};
 use pilothouse_proto::{HookEvent, Lazy, PermissionUpdate};
-use pilothouse_rules::{Behavior, Decision, Step, ToolCall as RulesCall};
+use pilothouse_rules::{Behavior, Decision, Engine, Step, ToolCall as RulesCall};
 use pilothouse_tools::Outcome;
 use serde_json::json;
 
@@ -83,7 +83,15 @@ impl Gate {
             return run(passing, Some(meta("accept", "config", Some("mode"))));
         }
         let asked = RulesCall::new(&tool.name, tool.input.clone());
-        let decision = session.rules(|engine| engine.decide_with_hooks(&asked, &report.opinions));
+        let mode = passing.call.caller.as_ref().and_then(|caller| caller.mode);
+        let decision = session.rules(|engine| match mode {
+            None => engine.decide_with_hooks(&asked, &report.opinions),
+            Some(mode) => {
+                let mut context = engine.context().clone();
+                context.mode = mode;
+                Engine::new(context).decide_with_hooks(&asked, &report.opinions)
+            }
+        });
         match decision.behavior {
             Behavior::Allow => run(passing, Some(accepted(tool, &decision))),
             Behavior::Deny => self.deny(session, scene, tool, &decision, &report.opinions).await,

@@ -80,7 +80,10 @@ pub(crate) async fn connect(
 }
 
 async fn stdio(program: &McpStdioServer, handler: Handler) -> Result<Connection, String> {
-    let mut spawn = Spawn::new(&program.command).cwd(&handler.cwd);
+    let mut spawn = Spawn::new(&program.command).cwd(&handler.cwd).env_clear();
+    for (name, value) in handler.env.iter() {
+        spawn = spawn.env(name, value);
+    }
     spawn = spawn.args(program.args.as_ref().into_iter().flatten());
     for (name, value) in program.env.as_ref().into_iter().flatten() {
         spawn = spawn.env(name, value);

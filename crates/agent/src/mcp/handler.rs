@@ -1,7 +1,7 @@
 //! What servers may ask of their client, and tell it.
 
 use std::path::PathBuf;
-use std::sync::Weak;
+use std::sync::{Arc, Weak};
 
 use pilothouse_link::{Agent, Handle};
 use pilothouse_mcp::rmcp::model::{
@@ -14,7 +14,8 @@ use pilothouse_proto::control::Elicitation;
 use pilothouse_proto::mcp::{ElicitationAction as Action, ElicitationMode};
 use serde_json::{Map, Value};
 
-use crate::launch::PROTOCOL_VERSION;
+use crate::launch::{Environment, PROTOCOL_VERSION};
+use crate::mcp::elicit::{ask, elicit};
 use crate::mcp::servers::Servers;
 
 /// The client of one server.
@@ -24,6 +25,7 @@ pub(crate) struct Handler {
     pub(crate) host: Handle<Agent>,
     pub(crate) servers: Weak<Servers>,
     pub(crate) cwd: PathBuf,
+    pub(crate) env: Arc<Environment>,
     pub(crate) in_process: bool,
 }
 
@@ -52,17 +54,19 @@ impl ClientHandler for Handler {
         request: ElicitRequestParams,
         _: RequestContext<RoleClient>,
     ) -> Result<ElicitResult, ErrorData> {
-        // Dropping the request, when the server withdraws it, withdraws it at the host, too.
-        let answer = self.host.request_within(self.question(request), None).await;
-        // A host that cannot ask, or is gone, is the same to a server as a user who closes the form.
-        let Ok(answer) = answer else { return Ok(ElicitResult::new(ElicitationAction::Cancel)) };
+        // Dropping the question, when the server withdraws it, withdraws it at the host, too.
+        let session = self.servers.upgrade().and_then(|servers| servers.session());
+        let answer = match session {
+            Some(session) => elicit(&session, self.question(request)).await,
+            None => ask(&self.host, self.question(request)).await,
+        };
         let action = match answer.action {
             Action::Accept => ElicitationAction::Accept,
             Action::Decline => ElicitationAction::Decline,
             _ => ElicitationAction::Cancel,
         };
         let result = ElicitResult::new(action);
-        Ok(match answer.content.into_option().filter(|_| answer.action == Action::Accept) {
+        Ok(match answer.content.filter(|_| answer.action == Action::Accept) {
             Some(content) => result.with_content(Value::Object(content)),
             None => result,
         })

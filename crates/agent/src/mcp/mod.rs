@@ -7,9 +7,11 @@
 mod config;
 mod connect;
 mod content;
+mod elicit;
 mod handler;
 mod in_process;
 mod names;
+mod prompts;
 mod server;
 mod servers;
 mod tool;

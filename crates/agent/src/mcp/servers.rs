@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
 use pilothouse_link::{Agent, Handle};
@@ -22,6 +22,7 @@ use crate::mcp::handler::Handler;
 use crate::mcp::names::display_name;
 use crate::mcp::server::{Server, State};
 use crate::mcp::tool::McpTool;
+use crate::session::Session;
 
 /// How long a server may take to connect, unless `MCP_TIMEOUT` says otherwise.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -33,6 +34,9 @@ const FIRST_MESSAGE: Duration = Duration::from_millis(500);
 pub struct Servers {
     host: Handle<Agent>,
     cwd: PathBuf,
+    env: Arc<Environment>,
+    /// Whose they are; set once, because the session has them before it is complete itself.
+    session: OnceLock<Weak<Session>>,
     patience: Duration,
     call_timeout: Option<Duration>,
     table: Mutex<Vec<Server>>,
@@ -48,12 +52,23 @@ impl Servers {
         Arc::new(Self {
             host,
             cwd: cwd.into(),
+            env: Arc::new(environment.clone()),
+            session: OnceLock::new(),
             patience: millis("MCP_TIMEOUT").unwrap_or(PATIENCE),
             call_timeout: millis("MCP_TOOL_TIMEOUT"),
             table: Mutex::default(),
             problems: OnceLock::new(),
             changes: watch::Sender::new(0),
         })
+    }
+
+    /// They are this session's: what servers ask goes through its hooks to its host.
+    pub(crate) fn belong_to(&self, session: &Arc<Session>) {
+        self.session.get_or_init(|| Arc::downgrade(session));
+    }
+
+    pub(crate) fn session(&self) -> Option<Arc<Session>> {
+        self.session.get()?.upgrade()
     }
 
     /// The servers of files and the command line.
@@ -320,6 +335,7 @@ impl Servers {
             host: self.host.clone(),
             servers: Arc::downgrade(self),
             cwd: self.cwd.clone(),
+            env: self.env.clone(),
             in_process: configured.is_in_process(),
         };
         let connected = connect(&configured, handler, self.patience, started).await;
@@ -365,7 +381,7 @@ impl Servers {
         self.changes.send_modify(|count| *count = count.wrapping_add(1));
     }
 
-    fn table(&self) -> MutexGuard<'_, Vec<Server>> {
+    pub(super) fn table(&self) -> MutexGuard<'_, Vec<Server>> {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 use std::sync::{Arc, Mutex};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use pilothouse_link::{Agent, Handle};
 use pilothouse_model::{Ledger, Model};
@@ -56,7 +56,7 @@ impl Session {
             None => stamp.uuid().into_string().into(),
         };
         let output_dir =
-            std::env::temp_dir().join(format!("pilothouse-{}", std::process::id())).join(id.as_str());
+            std::env::temp_dir().join(format!("pilothouse-{}", stamp.process_id())).join(id.as_str());
         let mut workspace = Workspace::new(&launch.cwd, output_dir)
             .with_home(&locations.home)
             .without_inherited_env()
@@ -97,6 +97,9 @@ impl Session {
             title: launch.name.clone(),
             ledger: Ledger::default(),
             since_result: Ledger::default(),
+            api_time: Duration::ZERO,
+            lines_added: 0,
+            lines_removed: 0,
             context_tokens: 0,
             first_request: None,
             results: 0,

@@ -1,8 +1,12 @@
 //! What a session has spent, and what that leaves.
 
+use std::time::Duration;
+
 use pilothouse_model::Ledger;
 use pilothouse_proto::Opt;
 use pilothouse_proto::message::{SubagentStats, Usage};
+
+use serde_json::Value;
 
 use super::Session;
 
@@ -27,7 +31,47 @@ impl Session {
         state.since_result.add(model, usage);
     }
 
-    /// What was spent since the process began.
+    /// Takes over what an earlier process of this session has spent.
+    pub(crate) fn carry_over(&self, spent: &Ledger) {
+        self.state().ledger.merge(spent);
+    }
+
+    /// Counts the time that the API took for an answer.
+    pub(crate) fn count_api_time(&self, time: Duration) {
+        self.state().api_time += time;
+    }
+
+    /// How long the API has worked since the process began.
+    pub(crate) fn api_time(&self) -> Duration {
+        self.state().api_time
+    }
+
+    /// Counts the lines that a tool has changed, from what it tells programs.
+    pub(crate) fn count_lines(&self, structured: &Value) {
+        let hunks =
+            structured.get("structuredPatch").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+        let lines = hunks.iter().filter_map(|hunk| hunk.get("lines")?.as_array()).flatten();
+        let (mut added, mut removed) = (0, 0);
+        for line in lines.filter_map(Value::as_str) {
+            added += u64::from(line.starts_with('+'));
+            removed += u64::from(line.starts_with('-'));
+        }
+        if structured.get("type").and_then(Value::as_str) == Some("create") {
+            let content = structured.get("content").and_then(Value::as_str).unwrap_or_default();
+            added += content.lines().count() as u64;
+        }
+        let mut state = self.state();
+        state.lines_added += added;
+        state.lines_removed += removed;
+    }
+
+    /// Lines that were added and removed since the process began.
+    pub(crate) fn lines(&self) -> (u64, u64) {
+        let state = self.state();
+        (state.lines_added, state.lines_removed)
+    }
+
+    /// What was spent in this session, in earlier processes too.
     pub fn ledger(&self) -> Ledger {
         self.state().ledger.clone()
     }

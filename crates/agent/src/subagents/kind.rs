@@ -1,6 +1,9 @@
 use pilothouse_proto::AgentDefinition;
+use pilothouse_proto::mcp::AgentMcpServerSpec;
+use pilothouse_rules::Mode;
 use serde_json::{Map, Value};
 
+use crate::mcp::Configured;
 use crate::offers::{OWN_AGENTS, agents};
 use crate::session::Session;
 
@@ -20,7 +23,16 @@ pub(crate) struct Kind {
     pub(crate) background: Option<bool>,
     /// The most round trips to the model.
     pub(crate) max_turns: Option<u64>,
+    /// The permission mode it wants to work under.
+    pub(crate) mode: Option<Mode>,
+    /// Skills whose text it gets with its task.
+    pub(crate) skills: Vec<String>,
+    /// MCP servers that only it has.
+    pub(crate) servers: Vec<Configured>,
 }
+
+/// How many subagents deep work may be handed on.
+pub(crate) const DEEPEST: u64 = 5;
 
 /// The agent that is meant when none is named.
 pub(crate) const GENERAL: &str = "general-purpose";
@@ -53,15 +65,15 @@ impl Kind {
         if let Some(found) = session.catalog().agent(name) {
             let prompt =
                 found.read_prompt().map_err(|error| format!("the agent {name} cannot be read: {error}"))?;
-            return Ok(Self {
+            let kind = Self {
                 name: name.to_owned(),
                 prompt,
                 tools: found.tools.clone(),
                 disallowed: found.disallowed_tools.clone(),
                 model: found.model.clone(),
-                background: found.fields.get("background").and_then(Value::as_bool),
-                max_turns: found.fields.get("maxTurns").and_then(Value::as_u64),
-            });
+                ..Self::default()
+            };
+            return Ok(kind.with(&found.fields));
         }
         Self::own(name).ok_or_else(|| {
             let known: Vec<String> = agents(session).into_iter().map(|agent| agent.name).collect();
@@ -69,10 +81,13 @@ impl Kind {
         })
     }
 
-    /// Whether it may use a tool. Subagents hand nothing on, and talk to nobody.
-    pub(crate) fn may_use(&self, tool: &str) -> bool {
-        const NEVER: [&str; 5] =
-            ["Agent", "AskUserQuestion", "EnterPlanMode", "ExitPlanMode", "StructuredOutput"];
+    /// Whether it may use a tool when it is so many subagents deep. Subagents talk to nobody, and work is handed on only
+    /// so far.
+    pub(crate) fn may_use(&self, tool: &str, depth: u64) -> bool {
+        const NEVER: [&str; 4] = ["AskUserQuestion", "EnterPlanMode", "ExitPlanMode", "StructuredOutput"];
+        if tool == "Agent" && depth >= DEEPEST {
+            return false;
+        }
         let named = |list: &[String]| {
             list.iter().any(|rule| {
                 let name = rule.split('(').next().unwrap_or_default().trim();
@@ -94,33 +109,53 @@ impl Kind {
         Some(Self { name: (*name).to_owned(), prompt: prompt.to_owned(), disallowed, ..Self::default() })
     }
 
+    /// As the host defines it.
     fn defined(name: &str, defined: &AgentDefinition) -> Self {
-        Self {
-            name: name.to_owned(),
-            prompt: defined.prompt.clone(),
-            tools: defined.tools.as_ref().cloned(),
-            disallowed: defined.disallowed_tools.as_ref().cloned().unwrap_or_default(),
-            model: defined.model.as_ref().cloned(),
-            background: defined.background.as_ref().copied(),
-            max_turns: defined.max_turns.as_ref().copied(),
+        match serde_json::to_value(defined) {
+            Ok(Value::Object(fields)) => Self::written(name, &fields),
+            _ => Self { name: name.to_owned(), ..Self::default() },
         }
     }
 
-    /// As the command line defines it: the same fields, as JSON.
+    /// As JSON defines it.
     fn written(name: &str, defined: &Map<String, Value>) -> Self {
         let text = |field: &str| defined.get(field).and_then(Value::as_str).map(str::to_owned);
-        let list = |field: &str| {
-            let list = defined.get(field)?.as_array()?;
-            Some(list.iter().filter_map(Value::as_str).map(str::to_owned).collect::<Vec<_>>())
-        };
         Self {
             name: name.to_owned(),
             prompt: text("prompt").unwrap_or_default(),
-            tools: list("tools"),
-            disallowed: list("disallowedTools").unwrap_or_default(),
+            tools: list(defined.get("tools")),
+            disallowed: list(defined.get("disallowedTools")).unwrap_or_default(),
             model: text("model"),
-            background: defined.get("background").and_then(Value::as_bool),
-            max_turns: defined.get("maxTurns").and_then(Value::as_u64),
+            ..Self::default()
         }
+        .with(defined)
+    }
+
+    /// Takes over what files and JSON spell alike.
+    fn with(mut self, fields: &Map<String, Value>) -> Self {
+        self.background = fields.get("background").and_then(Value::as_bool);
+        self.max_turns = fields.get("maxTurns").and_then(Value::as_u64);
+        self.mode = fields.get("permissionMode").and_then(Value::as_str).and_then(|name| name.parse().ok());
+        self.skills = list(fields.get("skills")).unwrap_or_default();
+        let specs = fields.get("mcpServers").cloned().unwrap_or_default();
+        // A name means a server of the session, which is there anyway.
+        let specs: Vec<AgentMcpServerSpec> = serde_json::from_value(specs).unwrap_or_default();
+        for spec in specs {
+            if let AgentMcpServerSpec::Servers(servers) = spec {
+                self.servers
+                    .extend(servers.into_iter().map(|(name, config)| Configured::given(name, config)));
+            }
+        }
+        self
+    }
+}
+
+/// A list of names, or one text with commas between them.
+fn list(value: Option<&Value>) -> Option<Vec<String>> {
+    let owned = |name: &str| name.trim().to_owned();
+    match value? {
+        Value::Array(names) => Some(names.iter().filter_map(Value::as_str).map(owned).collect()),
+        Value::String(names) => Some(names.split(',').map(owned).filter(|name| !name.is_empty()).collect()),
+        _ => None,
     }
 }

@@ -7,6 +7,7 @@ use pilothouse_model::ModelInfo;
 use pilothouse_proto::message::Usage;
 use pilothouse_proto::system::{TaskEnd, TaskUsage};
 use pilothouse_proto::{ContentBlock, Opt, TextBlock, ToolUseId};
+use pilothouse_rules::Mode;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
@@ -14,6 +15,7 @@ use super::kind::Kind;
 use crate::history::History;
 use crate::hooks::Occasion;
 use crate::machine::{End, Limits};
+use crate::mcp::Servers;
 use crate::record::Recorder;
 use crate::session::Session;
 use crate::stop::StopSignal;
@@ -48,22 +50,26 @@ pub(crate) struct Report {
 }
 
 impl Job {
-    /// A task that a call starts; `parent` is what its frames name.
+    /// A task that a call starts, perhaps one of another subagent; `parent` is what its frames name.
     pub(crate) fn new(
         session: &Session,
         kind: Kind,
         description: &str,
         prompt: &str,
         parent: &ToolUseId,
+        by: Option<&Caller>,
     ) -> Self {
         let digits = session.stamp().uuid().into_string().replace('-', "");
-        let id = format!("a{}", digits.get(..16).unwrap_or(&digits));
+        // The last digits, because pinned ids differ in them alone.
+        let id = format!("a{}", digits.get(16..).unwrap_or(&digits));
         let model = resolve(session, kind.model.as_deref());
         let caller = Caller {
             agent_id: id.as_str().into(),
             agent_type: kind.name.clone(),
             description: description.to_owned(),
             parent: parent.clone(),
+            depth: by.map_or(1, |caller| caller.depth + 1),
+            mode: mode(session, &kind, by),
         };
         let note = TaskNote {
             id: id.as_str().into(),
@@ -73,6 +79,8 @@ impl Job {
             description: description.to_owned(),
             subagent_type: Some(kind.name.clone()),
             prompt: Some(prompt.to_owned()),
+            depth: caller.depth,
+            parent: by.map(|caller| caller.agent_id.as_str().into()),
         };
         let prompt = prompt.to_owned();
         let (audience, stop) = (Audience::Nobody, CancellationToken::new());
@@ -88,6 +96,12 @@ impl Job {
         for context in told.contexts {
             blocks.push(ContentBlock::text(format!("<system-reminder>\n{context}\n</system-reminder>")));
         }
+        for skill in &self.kind.skills {
+            match crate::commands::skill_text(&session, skill).await {
+                Ok(text) => blocks.push(ContentBlock::text(text)),
+                Err(problem) => tracing::warn!("a subagent works without the skill {skill}: {problem}"),
+            }
+        }
         let recorder = self.recorder(&session);
         let stop = self.stop.clone();
         let mut voice = Voice::subagent(&session, self.caller.clone(), recorder, self.audience);
@@ -97,7 +111,8 @@ impl Job {
         let history = History::default();
         history.add_user(blocks);
         let limits = Limits { rounds: self.kind.max_turns, structured: false };
-        let tools = self.tools(&session);
+        let own_servers = self.own_servers(&session).await;
+        let tools = self.tools(&session, &own_servers);
         let offered = offers(&tools);
         let asker = session.clone();
         let (model, system) = (self.model.clone(), system(&session, &self.kind));
@@ -117,14 +132,29 @@ impl Job {
             End::ApiError | End::Budget | End::MaxTurns | End::SchemaFailures => TaskEnd::Failed,
             End::Completed | End::HookStopped => TaskEnd::Completed,
         };
-        let millis = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let took = session.stamp().took(begun.elapsed());
+        let millis = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
         Report { end, text: said.text, usage: said.usage, tool_uses: said.tool_uses, millis }
     }
 
-    fn tools(&self, session: &Session) -> Vec<Arc<dyn AgentTool>> {
+    fn tools(&self, session: &Session, own: &Arc<Servers>) -> Vec<Arc<dyn AgentTool>> {
         let mut tools = session.tools_in_force();
-        tools.retain(|tool| self.kind.may_use(tool.name()));
+        tools.extend(own.tools().into_iter().map(|tool| -> Arc<dyn AgentTool> { Arc::new(tool) }));
+        tools.retain(|tool| self.kind.may_use(tool.name(), self.caller.depth));
         tools
+    }
+
+    /// The MCP servers that only this agent has, connected; they go with the value.
+    async fn own_servers(&self, session: &Arc<Session>) -> Arc<Servers> {
+        let launch = session.launch();
+        let servers = Servers::new(session.host().clone(), &launch.cwd, &launch.env);
+        servers.belong_to(session);
+        if !self.kind.servers.is_empty() {
+            servers.add(self.kind.servers.iter().cloned());
+            servers.start().await;
+            servers.ready().await;
+        }
+        servers
     }
 
     /// Its own transcript, beside that of the session.
@@ -136,6 +166,10 @@ impl Job {
             ("toolUseId", self.caller.parent.as_str()),
         ] {
             meta.insert(name.to_owned(), Value::from(value));
+        }
+        meta.insert("spawnDepth".to_owned(), self.caller.depth.into());
+        if let Some(parent) = &self.note.parent {
+            meta.insert("parentAgentId".to_owned(), parent.as_str().into());
         }
         session.recorder().subagent(self.caller.agent_id.as_str(), &meta)
     }
@@ -180,6 +214,18 @@ pub(crate) fn total_tokens(usage: &Usage) -> u64 {
         + count(&usage.output_tokens)
         + count(&usage.cache_read_input_tokens)
         + count(&usage.cache_creation_input_tokens)
+}
+
+/// The permission mode that an agent works under, where it is not the session's. A session that asks for less than the
+/// agent wants is not made to ask, and one that may not let everything through does not let its agents do so.
+fn mode(session: &Session, kind: &Kind, by: Option<&Caller>) -> Option<Mode> {
+    let generous = [Mode::BypassPermissions, Mode::AcceptEdits, Mode::Auto];
+    if generous.contains(&session.mode()) {
+        return None;
+    }
+    let may_bypass = session.rules(|engine| engine.context().bypass_available);
+    let wanted = kind.mode.filter(|mode| *mode != Mode::BypassPermissions || may_bypass);
+    wanted.or_else(|| by.and_then(|caller| caller.mode))
 }
 
 /// The model that a name means; nothing and `inherit` mean the session's.

@@ -56,8 +56,9 @@ impl AgentTool for Agent {
                 Err(message) => return Outcome::Failed { message, misuse: true }.into(),
             };
             let wanted = call.input.get("run_in_background").and_then(Value::as_bool);
-            let background = wanted.or(job.kind.background).unwrap_or(true);
-            session.count_subagents(|stats| count_start(stats, &job.kind.name, wanted, background));
+            // What a subagent hands on it waits for: nobody else would hear the report.
+            let background = call.caller.is_none() && wanted.or(job.kind.background).unwrap_or(true);
+            session.count_subagents(|stats| count_start(stats, &job, wanted, background));
             if background { start(job, session) } else { wait(job, call, session).await }
         })
     }
@@ -69,7 +70,7 @@ fn prepare(call: &ToolCall, session: &Session) -> Result<Job, String> {
     let prompt = text("prompt").ok_or("`prompt` must say what the subagent is to do")?;
     let kind = Kind::find(session, text("subagent_type").unwrap_or(GENERAL))?;
     let description = text("description").unwrap_or(&kind.name).to_owned();
-    let mut job = Job::new(session, kind, &description, prompt, &call.id);
+    let mut job = Job::new(session, kind, &description, prompt, &call.id, call.caller.as_ref());
     if let Some(model) = text("model") {
         job.model = resolve(session, Some(model));
     }
@@ -155,7 +156,7 @@ async fn wait(mut job: Job, call: &ToolCall, session: &Arc<Session>) -> Ran {
     done(text.to_owned(), structured)
 }
 
-fn count_start(stats: &mut SubagentStats, kind: &str, wanted: Option<bool>, background: bool) {
+fn count_start(stats: &mut SubagentStats, job: &Job, wanted: Option<bool>, background: bool) {
     stats.spawned += 1;
     let asked = match wanted {
         Some(true) => "background",
@@ -163,8 +164,12 @@ fn count_start(stats: &mut SubagentStats, kind: &str, wanted: Option<bool>, back
         None => "unset",
     };
     count_in(&mut stats.requested, asked);
-    count_in(&mut stats.by_type, kind);
-    stats.max_depth = Opt::Some(1);
+    count_in(&mut stats.by_type, &job.kind.name);
+    let deepest = stats.max_depth.as_ref().copied().unwrap_or_default();
+    stats.max_depth = Opt::Some(deepest.max(job.caller.depth));
+    if job.caller.depth > 1 {
+        count(&mut stats.spawned_by_subagents);
+    }
     if background {
         count(&mut stats.started_in_background);
     }

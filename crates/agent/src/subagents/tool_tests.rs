@@ -133,10 +133,13 @@ async fn an_agent_has_its_own_prompt_model_tools_and_transcript() {
         if let Some(tools) = tools {
             assert_eq!(offered, tools, "{kind}");
         }
-        assert!(!offered.contains(&"Agent") && !offered.contains(&"AskUserQuestion"), "{offered:?}");
+        assert_eq!(offered.contains(&"Agent"), tools.is_none(), "{kind}: {offered:?}");
+        assert!(!offered.contains(&"AskUserQuestion"), "{offered:?}");
         assert_eq!(asked.messages.len(), 1);
         assert_eq!(asked.messages[0].content.blocks().len(), 1 + contexts, "{kind}");
     }
+    let general = Kind::find(&test.session, GENERAL).expect("our own");
+    assert!(general.may_use("Agent", 1) && !general.may_use("Agent", super::super::kind::DEEPEST));
     let folder = test.session.transcript_path().with_extension("").join("subagents");
     let files = std::fs::read_dir(&folder).expect("transcripts").filter_map(Result::ok);
     let names: Vec<String> = files.map(|file| file.file_name().to_string_lossy().into_owned()).collect();

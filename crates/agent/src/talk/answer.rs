@@ -26,16 +26,17 @@ impl Talking {
                 Vec::new()
             }
             Event::Block { message, request_id } => {
+                let mut shown = None;
                 if self.talk.voice.caller().is_none()
                     && let Some(text) = message.content.first().and_then(ContentBlock::as_text)
                 {
                     let (index, stop) = (self.draft.blocks as u64, self.talk.stop.token().clone());
-                    tokio::select! {
-                        () = self.talk.session.tell_of_text(index, text) => {}
-                        () = stop.cancelled() => {}
-                    }
+                    shown = tokio::select! {
+                        shown = self.talk.session.tell_of_text(index, text) => shown,
+                        () = stop.cancelled() => None,
+                    };
                 }
-                self.block(*message, request_id)
+                self.block(*message, request_id, shown)
             }
             Event::Discarded { .. } => {
                 self.running.abort_all();
@@ -104,8 +105,8 @@ impl Talking {
         })));
     }
 
-    /// A block is complete: it is told, and if it is a call it may start.
-    fn block(&mut self, message: Message, request_id: Option<String>) -> Vec<Next> {
+    /// A block is complete: it is told, perhaps in other words, and if it is a call it may start.
+    fn block(&mut self, message: Message, request_id: Option<String>, shown: Option<String>) -> Vec<Next> {
         self.draft.id = message.id.clone();
         self.draft.blocks += message.content.len();
         self.draft.request_id = request_id.or(self.draft.request_id.take());
@@ -125,7 +126,7 @@ impl Talking {
             }
         }
         let request_id = self.draft.request_id.clone();
-        self.talk.voice.assistant(message, request_id.as_deref(), false);
+        self.talk.voice.shown_as(shown).assistant(message, request_id.as_deref(), false);
         let mut next = Vec::new();
         for call in calls {
             let parallel =
@@ -141,6 +142,7 @@ impl Talking {
         self.reply = None;
         let Answer { message, duration, .. } = answer;
         self.said.api_time += duration;
+        self.talk.session.count_api_time(duration);
         self.said.stop_reason = message.stop_reason.as_ref().cloned();
         if let Some(usage) = message.usage.as_ref() {
             add_usage(&mut self.said.usage, usage);

@@ -5,9 +5,12 @@ use pilothouse_agent::launch::{Command, Environment};
 use pilothouse_agent::{Agent, Finish, Options};
 use pilothouse_link::{Connect, Event, Events, Handle, Host, Inbound, Transport};
 use pilothouse_model::{ApiConfig, MessagesApi};
-use pilothouse_proto::{AgentFrame, HostFrame, TurnResult, User};
+use pilothouse_proto::{AgentFrame, HostFrame, Opt, TurnResult, User};
 use pilothouse_testkit::{Api, Sandbox, Turn};
 use serde_json::{Value, json};
+
+/// How long anything may take before it counts as hanging.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// An agent in a throw-away home, and the host that drives it. The host allows whatever it is asked.
 pub(crate) struct Rig {
@@ -24,8 +27,20 @@ impl Rig {
     }
 
     pub(crate) fn in_home(sandbox: Arc<Sandbox>, flags: &[&str], script: Vec<Turn>) -> Self {
+        let allow = |inbound: Inbound<Host>| inbound.responder.success(&json!({"behavior": "allow"}));
+        Self::with_host(sandbox, flags, script, allow)
+    }
+
+    /// With a host that answers as it likes.
+    pub(crate) fn with_host(
+        sandbox: Arc<Sandbox>,
+        flags: &[&str],
+        script: Vec<Turn>,
+        answer: impl Fn(Inbound<Host>) + Send + Sync + 'static,
+    ) -> Self {
         let api = Api::script(script).unwrap();
-        let env: Environment = sandbox.env(&api.url()).into_iter().collect();
+        let mut env: Environment = sandbox.env(&api.url()).into_iter().collect();
+        env.set("CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING", "1");
         let line =
             "--output-format stream-json --input-format stream-json --verbose --permission-prompt-tool stdio";
         let tokens = line.split(' ').chain(flags.iter().copied());
@@ -35,13 +50,18 @@ impl Rig {
         let (here, there) = Transport::memory();
         let config = ApiConfig::from_env(|name| env.get(name).map(str::to_owned));
         let agent = Agent::start(*launch, there, Arc::new(MessagesApi::new(config)), Options::default());
-        let allow = |inbound: Inbound<Host>| inbound.responder.success(&json!({"behavior": "allow"}));
-        let (host, events) = Connect::<Host>::new().serve(allow).over(here);
+        let (host, events) = Connect::<Host>::new().serve(answer).over(here);
         Self { api, host, sandbox, events, agent }
     }
 
     pub(crate) async fn say(&self, text: &str) {
         self.host.send(&HostFrame::User(Box::new(User::prompt(text)))).await.unwrap();
+    }
+
+    /// Says something under an id.
+    pub(crate) async fn say_as(&self, text: &str, uuid: &str) {
+        let user = User { uuid: Opt::Some(uuid.into()), ..User::prompt(text) };
+        self.host.send(&HostFrame::User(Box::new(user))).await.unwrap();
     }
 
     /// Everything up to the next result, and the result.
@@ -56,7 +76,7 @@ impl Rig {
                 }
             }
         };
-        let result = tokio::time::timeout(Duration::from_secs(30), heard).await.expect("a result in time");
+        let result = tokio::time::timeout(PATIENCE, heard).await.expect("a result in time");
         (frames, result)
     }
 
@@ -69,7 +89,7 @@ impl Rig {
 
     pub(crate) async fn finish(self) -> Finish {
         self.host.end_input();
-        tokio::time::timeout(Duration::from_secs(30), self.agent.finished()).await.expect("an end in time")
+        tokio::time::timeout(PATIENCE, self.agent.finished()).await.expect("an end in time")
     }
 
     /// The bodies of the requests that the API got, in order.

@@ -5,20 +5,25 @@ mod agent;
 mod catalog;
 mod doctor;
 mod faults;
+mod https;
 mod memory;
+mod pinned;
 mod rules;
 mod screens;
 mod seed_client;
 mod serve;
 mod served;
 mod sessions;
+mod strays;
 mod tape;
 mod terminal;
 mod usage;
 
 use std::path::Path;
 
+use pilothouse::Options;
 use pilothouse_proc::{Limits, Outcome, Spawn};
+use pilothouse_testkit::Sandbox;
 
 /// What a run of the program gave.
 #[derive(Debug, PartialEq, Eq)]
@@ -45,6 +50,18 @@ fn pilothouse_with(home: &Path, args: &[&str], env: &[(&str, &str)], input: &[u8
     let shown = |text: &str| text.replace(home.to_str().unwrap(), "HOME");
     let (out, err) = (String::from_utf8(done.stdout).unwrap(), done.stderr_tail);
     Ran { code: exit.code().unwrap(), out: shown(&out), err: shown(&err) }
+}
+
+/// Options that start the agent in a throw-away home with this script as its model.
+fn scripted(sandbox: &Sandbox, script: &str) -> Options {
+    let script = sandbox.write("script.toml", script).unwrap();
+    let options = Options::new()
+        .executable(env!("CARGO_BIN_EXE_pilothouse-agent"))
+        .extra_arg("script", script.to_string_lossy())
+        .cwd(sandbox.project())
+        .env_clear();
+    let nowhere = sandbox.env("http://127.0.0.1:9");
+    nowhere.into_iter().fold(options, |options, (name, value)| options.env(name, value))
 }
 
 /// What is expected of a run.

@@ -53,12 +53,23 @@ enum ThinkingBody<'a> {
     },
 }
 
+fn output_config(request: &Request) -> Option<Value> {
+    let mut config = Map::new();
+    if let Some(effort) = &request.effort {
+        config.insert("effort".to_owned(), effort.as_str().into());
+    }
+    if let Some(total) = request.task_budget {
+        config.insert("task_budget".to_owned(), json!({ "type": "tokens", "total": total }));
+    }
+    (!config.is_empty()).then_some(Value::Object(config))
+}
+
 impl<'a> Body<'a> {
     pub(super) fn question(request: &'a Request, streaming: bool, caching: bool) -> Self {
         let model = ModelInfo::of(&request.model);
         Self {
             max_tokens: Some(request.max_tokens.unwrap_or(model.max_output)),
-            output_config: request.effort.as_ref().map(|effort| json!({ "effort": effort })),
+            output_config: output_config(request),
             metadata: request.metadata.as_ref(),
             stream: Some(streaming),
             ..Self::read(request, model.canonical, caching)

@@ -1,0 +1,36 @@
+//! A session leaves no process behind, however far it went.
+
+use std::time::Duration;
+
+use pilothouse_testkit::{Sandbox, processes_marked};
+
+use crate::scripted;
+
+/// The command leaves its group and its session, and has forked twice.
+const SCRIPT: &str = r#"
+[[turn]]
+calls = [{ tool = "Bash", input = { command = "(setsid sh -c '(sleep 598 & touch away) &' > /dev/null 2>&1 &); until [ -e away ]; do sleep 0.02; done" } }]
+
+[[turn]]
+calls = [{ tool = "Bash", input = { command = "sleep 599", run_in_background = true } }]
+
+[[turn]]
+say = "they are on their way"
+"#;
+
+#[tokio::test]
+async fn what_commands_left_running_is_gone_with_the_session() {
+    let sandbox = Sandbox::new().unwrap();
+    let session = scripted(&sandbox, SCRIPT).allow_tools(["Bash"]).connect().await.unwrap();
+    let turn = session.send("go").await.unwrap();
+    let result = tokio::time::timeout(Duration::from_secs(60), turn.into_future()).await.unwrap().unwrap();
+    assert_eq!(result.text(), "they are on their way");
+    let commands: Vec<String> =
+        processes_marked(&sandbox.marker()).into_iter().map(|process| process.command).collect();
+    for wanted in ["sleep 598", "sleep 599"] {
+        assert!(commands.iter().any(|command| command == wanted), "{wanted}: {commands:?}");
+    }
+    session.close().await;
+    let left = sandbox.leftovers(Duration::from_secs(60)).await;
+    assert!(left.is_empty(), "still running: {left:?}");
+}
