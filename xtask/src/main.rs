@@ -1,6 +1,7 @@
 //! `cargo xtask`: everything a contributor or CI runs.
 
 mod bench;
+mod browser;
 mod chaos;
 mod command;
 mod conformance;
@@ -8,6 +9,7 @@ mod dag;
 mod fuzz;
 mod invariants;
 mod namespace;
+mod npm;
 mod real;
 mod schema;
 mod sdks;
@@ -30,12 +32,14 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Task {
-    /// Build, run every test, doctest and example, fuzz a little, and drive the real CLI
+    /// Build, run every test, doctest and example, look at the page, fuzz a little, and drive the real CLI
     Test,
     /// Check formatting, lints and documentation, then do all of `test`
     Ci,
     /// Measure the SDK against the floors and, when asked, its peers
     Bench(bench::Options),
+    /// Check the page's types, and the page itself in Chromium against a real bridge
+    Browser(browser::Options),
     /// Play the recorded scenarios against our agent, or another CLI, and tell what it does differently
     Conformance(conformance::Options),
     /// Kill the bridge, its CLI and its sockets, hundreds of times in two minutes, and look whether anything is lost
@@ -67,6 +71,7 @@ fn run(task: Task) -> Result<()> {
         Task::Test => suite::test(),
         Task::Ci => suite::ci(),
         Task::Bench(options) => bench::bench(&options),
+        Task::Browser(options) => browser::run(&options),
         Task::Conformance(options) => conformance::run(&options),
         Task::Chaos => chaos::run_full_length(),
         Task::Dag => dag::check(),

@@ -9,6 +9,7 @@ use clap::{Args, ValueEnum};
 
 use crate::command::{self, cargo, command, exists};
 use crate::namespace::Namespace;
+use crate::npm;
 use crate::real;
 use crate::stages::Skip;
 use crate::workspace::{root, target};
@@ -94,21 +95,8 @@ fn python(namespace: &Namespace) -> Result<Command> {
 fn typescript(namespace: &Namespace) -> Result<Command> {
     let tests = root().join("tests/typescript");
     let place = target("sdks/typescript");
-    let lock = tests.join("package-lock.json");
-    if !is_installed(&place, &lock)? {
-        if !exists("npm") || !exists("node") {
-            return Err(Skip("node and npm are needed for the official TypeScript SDK".into()).into());
-        }
-        std::fs::create_dir_all(&place)?;
-        for file in ["package.json", "package-lock.json"] {
-            std::fs::copy(tests.join(file), place.join(file))?;
-        }
-        // The optional packages are the CLI itself, one for each platform.
-        let mut npm = command("npm");
-        npm.args(["ci", "--omit=optional", "--ignore-scripts", "--no-audit", "--no-fund", "--prefix"]);
-        command::run(npm.arg(&place))?;
-        note_installed(&place, &lock)?;
-    }
+    // Optional packages are left out: they are the CLI itself, one for each platform.
+    npm::install(&tests, &place)?;
     let mut suite = namespace.enter("node");
     suite.arg(tests.join("run.mjs")).env("PILOTHOUSE_TS_MODULES", place);
     Ok(suite)

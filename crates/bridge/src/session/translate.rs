@@ -25,7 +25,7 @@ pub(crate) struct Translated {
 /// Translates one session's frames. Remembers which tool each call is for.
 #[derive(Debug, Default)]
 pub(crate) struct Translator {
-    calls: Calls,
+    pub(super) calls: Calls,
 }
 
 impl Translator {

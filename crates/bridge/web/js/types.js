@@ -9,7 +9,7 @@
  *
  * @typedef {{kind: ' ' | '+' | '-', html: string}} DiffLine
  * @typedef {{oldStart: number, newStart: number, lines: DiffLine[]}} Hunk
- * @typedef {{path: string, added: number, removed: number, hunks: Hunk[]}} Diff
+ * @typedef {{path: string, added: number, removed: number, hunks: Hunk[], cut?: boolean}} Diff
  * @typedef {{kind: string, html?: string, path?: string, diff?: Diff}} Preview
  *
  * @typedef {{label: string, description?: string, preview?: string}} Option

@@ -34,7 +34,8 @@ impl Actor {
         let tool_use_id = request.tool_use_id.as_ref().map(ToString::to_string).unwrap_or_default();
         let id = self.fresh_approval_id(&tool_use_id);
         let input = Json::of(&request.input);
-        let preview = preview(Arc::clone(&self.project), request.tool_name.clone(), input.clone()).await;
+        let shown = self.translator.calls.plan_for(&request.tool_name).unwrap_or_else(|| input.clone());
+        let preview = preview(Arc::clone(&self.project), request.tool_name.clone(), shown).await;
         let event = PermissionRequest {
             tool_use_id,
             tool_name: request.tool_name.clone(),

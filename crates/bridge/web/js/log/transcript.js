@@ -12,7 +12,7 @@ import { addCall } from './rows.js';
 const WINDOW = 200_000;
 const LONG_WINDOW = 1_000_000;
 
-/** @typedef {{inputId: string, text: string, images: Image[], by: string, clientMessageId?: string}} Queued */
+/** @typedef {{inputId: string, text: string, images: Image[], by: string, html?: string | undefined}} Queued */
 
 /** What a session's events add up to. */
 export class Transcript {
@@ -66,8 +66,9 @@ export class Transcript {
       case 'input_state': return this.#inputState(event);
       case 'session_state': return this.#sessionState(event);
       case 'interrupt_requested':
+        // The end of the turn tells who ended it.
         this.#interruptedBy = event['by'];
-        return this.#note(event, 'stop', `${event['by']} asked to stop`);
+        return;
       case 'mode_changed':
         this.mode = event['mode'];
         return this.#note(event, 'shield', `Mode: ${modeName(event['mode'])} · ${event['by']}`);
@@ -85,6 +86,8 @@ export class Transcript {
         if (event['text'] !== '') this.#push(event, { kind: 'text', text: event['text'], cut: true });
         return;
       case 'frame': {
+        // The CLI changes its mode by itself, too, as when a plan was accepted.
+        if (event['kind'] === 'system') this.mode = event['frame']?.permissionMode ?? this.mode;
         const row = frameRow(event);
         if (row !== null) this.rows.push(row);
         return;
@@ -210,12 +213,9 @@ export class Transcript {
   /** @param {LogEvent} event */
   #userInput(event) {
     if (event['clientMessageId'] !== undefined) this.clientMessages.add(event['clientMessageId']);
-    const queued = { inputId: event['inputId'], text: event['text'], images: event['images'] ?? [], by: event['by'] };
-    if (event['state'] === 'queued') {
-      this.queue.set(queued.inputId, { ...queued, clientMessageId: event['clientMessageId'] });
-      return;
-    }
-    this.#said(event, queued, event['state'], event['rendered']);
+    const queued = { inputId: event['inputId'], text: event['text'], images: event['images'] ?? [], by: event['by'], html: event['rendered'] };
+    if (event['state'] === 'queued') this.queue.set(queued.inputId, queued);
+    else this.#said(event, queued, event['state']);
   }
 
   /**
@@ -224,11 +224,10 @@ export class Transcript {
    * @param {LogEvent} event
    * @param {Queued} input
    * @param {InputState} state
-   * @param {string} [html]
    */
-  #said(event, input, state, html) {
+  #said(event, input, state) {
     if (this.turnSince === 0) this.turnSince = event.at;
-    const { inputId, text, images, by } = input;
+    const { inputId, text, images, by, html } = input;
     /** @type {UserRow} */
     const row = { kind: 'user', key: `input-${inputId}`, rev: 0, at: event.at, inputId, text, html, images, state, by };
     this.rows.push(row);
@@ -240,10 +239,10 @@ export class Transcript {
     const { inputId, state, text, rendered } = event;
     const queued = this.queue.get(inputId);
     if (queued !== undefined) {
-      if (state === 'edited') this.queue.set(inputId, { ...queued, text: text ?? queued.text });
+      if (state === 'edited') this.queue.set(inputId, { ...queued, text: text ?? queued.text, html: rendered });
       else if (state !== 'queued') this.queue.delete(inputId);
       if (state === 'sending' || state === 'delivered' || state === 'indeterminate') {
-        this.#said(event, queued, state, rendered);
+        this.#said(event, queued, state);
       }
       return;
     }

@@ -46,5 +46,6 @@ export function diffCard(diff, how = {}) {
       h('span', { class: 'diff-path' }, within(diff.path, how.project)),
       h('span', { class: 'diff-added', 'aria-label': `${count(diff.added, 'line')} added` }, `+${diff.added}`),
       h('span', { class: 'diff-removed', 'aria-label': `${count(diff.removed, 'line')} removed` }, `−${diff.removed}`)),
-    body, more);
+    body, more,
+    diff.cut === true ? h('p', { class: 'diff-cut' }, 'The rest is too long to be shown.') : null);
 }

@@ -72,8 +72,9 @@ export class ListView {
   /** The bridge's own agent, or the demo, must not be taken for the real thing. */
   #sayAgent() {
     const agent = this.app.link.welcome?.agent;
-    const words = agent === undefined || agent.kind === 'claude' ? '' : agent.note ?? (agent.kind === 'demo' ? 'This is the demo: no model is behind it.' : 'The built-in agent runs here.');
-    refill(this.note, words === '' ? null : h('p', { class: 'notice' }, icon('info'), h('span', {}, words)));
+    const words = { demo: 'This is the demo: no model is behind it.', embedded: 'The built-in agent runs here, not Claude Code.' };
+    const said = words[/** @type {keyof typeof words} */ (agent?.kind)] ?? '';
+    refill(this.note, said === '' ? null : h('p', { class: 'notice', title: agent?.note ?? '' }, icon('info'), h('span', {}, said)));
   }
 
   async loadRecent(offset = 0) {

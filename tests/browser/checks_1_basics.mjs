@@ -1,0 +1,149 @@
+/** Coming in, beginning, and seeing what is said. */
+import assert from 'node:assert/strict';
+import { said, say, until } from './world.mjs';
+
+export async function pairing(world) {
+  const { pairing_url } = await world.serve({ script: 'demo' });
+  const page = await world.stranger();
+  // Without a code the page says what to do, and shows nothing else.
+  await page.goto(pairing_url.replace(/#.*/, ''));
+  await page.getByText('This browser is not paired yet').waitFor();
+  assert.equal(await page.locator('.list-pane').count(), 0);
+  await page.getByLabel('Pairing code').fill('wrong');
+  await page.getByRole('button', { name: 'Pair this browser' }).click();
+  await until('the wrong code is refused', async () => (await page.getByRole('alert').textContent()) !== '');
+  // With the address it is one press of a button, and the code is gone from the address.
+  await page.goto('about:blank');
+  await page.goto(pairing_url);
+  await page.getByLabel('Name of this device').fill('The first');
+  await page.getByRole('button', { name: 'Pair this browser' }).click();
+  await page.getByText('No session runs.').waitFor();
+  assert.equal(new URL(page.url()).hash, '#/');
+  const cookies = await page.context().cookies();
+  assert.ok(cookies.every((cookie) => cookie.httpOnly && cookie.sameSite === 'Strict'), JSON.stringify(cookies));
+  // It works once.
+  const second = await world.stranger();
+  await second.goto(pairing_url);
+  await second.getByRole('button', { name: 'Pair this browser' }).click();
+  await until('the used code is refused', async () => (await second.getByRole('alert').textContent()) !== '');
+  // The first one is known from now on.
+  await page.reload();
+  await page.getByText('No session runs.').waitFor();
+}
+
+export async function a_session_in_the_demo(world) {
+  await world.serve({ script: 'demo' });
+  const page = await world.page();
+  await page.getByText('no model is behind it').waitFor();
+  const session = await world.start(page, 'hello');
+  await said(page, 'This is the demo');
+  await page.locator('.row.user').getByText('hello').waitFor();
+  await page.locator('.row.turn').waitFor();
+  const card = page.locator(`.card[data-session="${session}"]`);
+  await card.locator('.light.ready').waitFor();
+  await page.getByRole('heading', { name: 'Ready' }).waitFor();
+  await say(page, 'think');
+  await said(page, 'I thought about ships');
+  const thought = page.locator('.thinking');
+  assert.equal(await thought.getAttribute('open'), null);
+  await thought.locator('summary').click();
+  await thought.getByText('a ship has two ends').waitFor();
+}
+
+export async function words_as_they_come(world) {
+  await world.serve();
+  const page = await world.page();
+  const session = await world.start(page, 'a never ending story');
+  // The model has not finished, and never will: what is seen was streamed.
+  await page.locator('.streaming').getByText('goes on and on').waitFor();
+  await page.locator(`.card[data-session="${session}"] .light.working`).waitFor();
+  assert.equal(await page.locator('.rows .row.said').count(), 0);
+  // Stopping keeps what was said.
+  await page.getByRole('button', { name: 'Stop' }).click();
+  await page.locator('.row.note').getByText('Interrupted by Laptop').waitFor();
+  await page.locator('.rows .row.said').getByText('goes on and on').waitFor();
+  await until('nothing is streamed any more', async () => !(await page.locator('.streaming').isVisible()));
+  await say(page, 'still there?');
+  await said(page, /You said: [^]*still there\?/);
+}
+
+export async function markdown(world) {
+  await world.serve();
+  const page = await world.page();
+  await world.start(page, 'markdown please');
+  const text = page.locator('.row.said .prose');
+  await text.getByRole('heading', { name: 'A heading' }).waitFor();
+  assert.equal(await text.locator('strong').first().textContent(), 'bold');
+  assert.equal(await text.locator('pre code [class^="hl-"]').count() > 0, true);
+  const link = text.getByRole('link', { name: 'a link' });
+  assert.equal(await link.getAttribute('href'), 'https://example.com/');
+  assert.match(await link.getAttribute('rel'), /noopener/);
+  assert.equal(await text.getByRole('cell').count(), 2);
+}
+
+export async function reload_in_mid_stream(world) {
+  await world.serve();
+  const page = await world.page();
+  await world.start(page, 'a never ending story');
+  await page.locator('.streaming').getByText('goes on and on').waitFor();
+  await page.reload();
+  // Nothing of the open message is in the log yet, and still all of it is there.
+  await page.locator('.streaming').getByText('This is the beginning').waitFor();
+  assert.equal((await page.locator('.streaming').textContent()).match(/beginning/g).length, 1);
+  assert.equal(await page.locator('.row.user').count(), 1);
+}
+
+export async function tools_and_subagents(world) {
+  await world.serve();
+  const page = await world.page();
+  await world.start(page, 'look around');
+  await page.locator('.row.turn').waitFor();
+  const run = page.locator('details.run');
+  await run.getByText('Read 1 file, searched 2 times').waitFor();
+  assert.equal(await run.getAttribute('open'), null);
+  await run.locator('> summary').click();
+  await run.locator('.call').getByText('README.md').waitFor();
+  assert.equal(await run.locator('.call').count(), 3);
+  await run.locator('.call summary').first().click();
+  await run.locator('.call-output').getByText('# Harbour').waitFor();
+}
+
+export async function commands_are_completed(world) {
+  await world.serve();
+  const page = await world.page();
+  await world.start(page, 'hello');
+  await page.locator('.row.turn').waitFor();
+  const field = page.getByRole('combobox', { name: 'Message' });
+  await field.fill('/');
+  const list = page.getByRole('listbox', { name: 'Commands' });
+  await list.waitFor();
+  const first = await list.getByRole('option').first().textContent();
+  const second = await list.getByRole('option').nth(1).textContent();
+  assert.equal(await list.getByRole('option', { selected: true }).textContent(), first);
+  await field.press('ArrowDown');
+  assert.equal(await list.getByRole('option', { selected: true }).textContent(), second);
+  await field.press('Enter');
+  assert.equal(await field.inputValue(), `${second} `);
+  await list.waitFor({ state: 'hidden' });
+}
+
+export async function pictures(world) {
+  await world.serve();
+  const page = await world.page();
+  await world.start(page, 'hello');
+  await page.locator('.row.turn').waitFor();
+  await page.getByRole('combobox', { name: 'Message' }).focus();
+  await page.evaluate(async () => {
+    const canvas = new OffscreenCanvas(40, 30);
+    canvas.getContext('2d').fillRect(0, 0, 40, 30);
+    const data = new DataTransfer();
+    data.items.add(new File([await canvas.convertToBlob()], 'chart.png', { type: 'image/png' }));
+    document.activeElement.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true }));
+  });
+  await page.getByRole('img', { name: 'Picture 1' }).waitFor();
+  await say(page, 'what is this?');
+  await said(page, 'You said: what is this?');
+  const picture = page.locator('.row.user').getByRole('img', { name: 'Attached picture' });
+  assert.match(await picture.getAttribute('src'), /^data:image\/png;base64,/);
+  assert.equal(await page.locator('.thumb').count(), 0);
+}

@@ -1,0 +1,82 @@
+/** A reverse proxy as people put one before a bridge: under a path of its own, and sometimes gone. */
+import { createServer, request } from 'node:http';
+import { connect } from 'node:net';
+
+export class Gate {
+  #server;
+  #sockets = new Set();
+  #target = 0;
+  #shut = false;
+
+  /** Opens one at a free port, for what is under `path`. */
+  static async open(path) {
+    const gate = new Gate();
+    gate.path = path;
+    gate.#server = createServer((asked, answer) => gate.#http(asked, answer));
+    gate.#server.on('upgrade', (asked, socket, head) => gate.#upgrade(asked, socket, head));
+    gate.#server.on('connection', (socket) => gate.#came(socket));
+    await new Promise((resolve) => { gate.#server.listen(0, '127.0.0.1', resolve); });
+    gate.url = `http://127.0.0.1:${gate.#server.address().port}${path}`;
+    return gate;
+  }
+
+  to(port) {
+    this.#target = port;
+  }
+
+  /** Breaks every connection and lets nobody in. */
+  shut() {
+    this.#shut = true;
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  /** Lets everybody in again. */
+  unshut() {
+    this.#shut = false;
+  }
+
+  close() {
+    this.shut();
+    this.#server.close();
+  }
+
+  #came(socket) {
+    socket.on('error', () => {});
+    if (this.#shut) {
+      socket.destroy();
+      return;
+    }
+    this.#sockets.add(socket);
+    socket.on('close', () => this.#sockets.delete(socket));
+  }
+
+  #http(asked, answer) {
+    if (!asked.url.startsWith(this.path)) {
+      answer.writeHead(404).end();
+      return;
+    }
+    const there = { host: '127.0.0.1', port: this.#target, path: asked.url, method: asked.method, headers: asked.headers };
+    const onward = request(there, (reply) => {
+      answer.writeHead(reply.statusCode, reply.headers);
+      reply.pipe(answer);
+    });
+    onward.on('error', () => answer.destroy());
+    asked.pipe(onward);
+  }
+
+  #upgrade(asked, socket, head) {
+    const onward = connect(this.#target, '127.0.0.1', () => {
+      const headers = Object.entries(asked.headers).map(([name, value]) => `${name}: ${value}\r\n`).join('');
+      onward.write(`GET ${asked.url} HTTP/1.1\r\n${headers}\r\n`);
+      onward.write(head);
+      onward.pipe(socket);
+      socket.pipe(onward);
+    });
+    this.#came(onward);
+    const end = () => {
+      socket.destroy();
+      onward.destroy();
+    };
+    for (const either of [socket, onward]) either.on('error', end).on('close', end);
+  }
+}

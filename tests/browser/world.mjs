@@ -1,0 +1,178 @@
+/** What a check needs: a bridge of its own, browsers that are paired with it, and a gate that can be shut. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { Gate } from './gate.mjs';
+
+const require = createRequire(`${process.env.PILOTHOUSE_BROWSER_MODULES}/package.json`);
+export const { chromium } = require('playwright-core');
+export const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
+
+/** Long enough for a machine that does ten other things; nothing waits for it unless something is broken. */
+export const PATIENCE = 45_000;
+
+const HERE = fileURLToPath(new URL('.', import.meta.url));
+const PHONE = { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true, deviceScaleFactor: 2 };
+const DESK = { viewport: { width: 1280, height: 800 } };
+
+export class World {
+  #browser;
+  #contexts = [];
+  #bridge = null;
+  #gate = null;
+  /** What went wrong in pages without a check having asked. */
+  complaints = [];
+
+  constructor(browser) {
+    this.#browser = browser;
+    this.folder = mkdtempSync(join(tmpdir(), 'pilothouse-browser-'));
+    this.project = join(this.folder, 'projects', 'harbour');
+    mkdirSync(this.project, { recursive: true });
+    writeFileSync(join(this.project, 'README.md'), '# Harbour\n');
+  }
+
+  /** Starts the bridge: with a script of this folder, or with the demo. */
+  async serve({ script = 'talk.toml', path = null, gate = false } = {}) {
+    const args = ['serve', '--port', '0', '--json', '--state-dir', join(this.folder, 'state'), '--root', join(this.folder, 'projects')];
+    args.push(...(script === 'demo' ? ['--demo'] : ['--script', join(HERE, script)]));
+    if (gate || path !== null) {
+      this.#gate = await Gate.open(path ?? '');
+      args.push('--public-url', this.#gate.url);
+    }
+    const env = { PATH: process.env.PATH, HOME: this.folder, TMPDIR: tmpdir() };
+    const child = spawn(process.env.PILOTHOUSE_BIN, args, { cwd: this.project, env, stdio: ['pipe', 'pipe', 'pipe'] });
+    this.#bridge = child;
+    let said = '';
+    child.stderr.on('data', (data) => { said += data; });
+    const line = await new Promise((resolve, reject) => {
+      createInterface({ input: child.stdout }).once('line', resolve);
+      child.once('exit', (code) => reject(new Error(`the bridge ended with ${code}: ${said}`)));
+      child.once('error', reject);
+    });
+    this.info = JSON.parse(line);
+    this.token = readFileSync(this.info.token_file, 'utf8').trim();
+    // Behind a gate the bridge names the gate's address; the gate has to know the bridge's own.
+    if (this.#gate !== null) this.#gate.to(this.#ownPort(child));
+    return this.info;
+  }
+
+  /** The port that the bridge listens at, as the system tells it. */
+  #ownPort({ pid }) {
+    const link = (fd) => {
+      try {
+        return readlinkSync(`/proc/${pid}/fd/${fd}`);
+      } catch {
+        return '';
+      }
+    };
+    const sockets = readdirSync(`/proc/${pid}/fd`).map((fd) => /^socket:\[(\d+)\]$/.exec(link(fd))?.[1]);
+    const rows = readFileSync(`/proc/${pid}/net/tcp`, 'utf8').split('\n').slice(1).map((row) => row.trim().split(/\s+/));
+    const listening = rows.find((row) => row[3] === '0A' && sockets.includes(row[9]));
+    assert.ok(listening, 'the bridge listens nowhere');
+    return Number.parseInt(listening[1].split(':')[1], 16);
+  }
+
+  get gate() {
+    return this.#gate;
+  }
+
+  /** A fresh pairing address. */
+  async offer() {
+    const url = this.info.url.endsWith('/') ? this.info.url : `${this.info.url}/`;
+    const answer = await fetch(new URL('pair/offer', url), { method: 'POST', headers: { authorization: `Bearer ${this.token}` } });
+    assert.equal(answer.status, 200);
+    return (await answer.json()).url;
+  }
+
+  /** A browser that nobody knows. */
+  async stranger({ phone = false, dark = false, permissions = [] } = {}) {
+    const context = await this.#browser.newContext({ ...(phone ? PHONE : DESK), colorScheme: dark ? 'dark' : 'light', locale: 'en-GB', permissions });
+    context.setDefaultTimeout(PATIENCE);
+    this.#contexts.push(context);
+    const page = await context.newPage();
+    page.on('pageerror', (error) => this.complaints.push(`page error: ${error.stack}`));
+    page.on('console', (message) => {
+      if (/Content Security Policy|Refused to/.test(message.text())) this.complaints.push(message.text());
+    });
+    return page;
+  }
+
+  /** A browser that is paired, with the list before it. */
+  async page({ name = 'Laptop', ...how } = {}) {
+    const page = await this.stranger(how);
+    await page.goto(await this.offer());
+    await page.getByLabel('Name of this device').fill(name);
+    await page.getByRole('button', { name: 'Pair this browser' }).click();
+    await page.locator('.sync.live').waitFor({ state: 'attached' });
+    return page;
+  }
+
+  /** Starts a session in the page and says something; gives the session's id. */
+  async start(page, words, mode = 'default') {
+    await page.getByRole('button', { name: 'New session' }).first().click();
+    await page.getByLabel('Project directory').fill(this.project);
+    await page.getByLabel('Mode').selectOption(mode);
+    if (words !== undefined) await page.getByLabel('First message').fill(words);
+    await page.getByRole('button', { name: 'Start', exact: true }).click();
+    await page.locator('.chat[data-session]').waitFor();
+    return page.locator('.chat').getAttribute('data-session');
+  }
+
+  /** Opens a session that another page has started. */
+  async join(page, session) {
+    await page.evaluate((id) => { location.hash = `#/s/${id}`; }, session);
+    await page.locator(`.chat[data-session="${session}"]`).waitFor();
+  }
+
+  has(file) {
+    return existsSync(join(this.project, file));
+  }
+
+  /** What the pages look like, for whoever wants to know why a check failed. */
+  async photograph(name) {
+    const pages = this.#contexts.flatMap((context) => context.pages());
+    const folder = join(process.env.PILOTHOUSE_BROWSER_MODULES, 'failed');
+    const take = (page, index) => page.screenshot({ path: join(folder, `${name}-${index}.png`), timeout: 5000 }).catch(() => {});
+    await Promise.all(pages.map(take));
+    return folder;
+  }
+
+  async close() {
+    for (const context of this.#contexts) await context.close().catch(() => {});
+    this.#gate?.close();
+    const child = this.#bridge;
+    if (child !== null && child.exitCode === null) {
+      const gone = new Promise((resolve) => child.once('exit', resolve));
+      child.kill('SIGTERM');
+      await gone;
+    }
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+/** Says something in the chat. */
+export async function say(page, words) {
+  await page.getByRole('combobox', { name: 'Message' }).fill(words);
+  await page.getByRole('button', { name: 'Send' }).click();
+}
+
+/** Waits until something holds. */
+export async function until(what, holds) {
+  const end = Date.now() + PATIENCE;
+  for (;;) {
+    const value = await holds();
+    if (value) return value;
+    if (Date.now() > end) throw new Error(`waited in vain: ${what}`);
+    await new Promise((resolve) => { setTimeout(resolve, 25); });
+  }
+}
+
+/** Waits for words in the conversation. */
+export function said(page, words) {
+  return page.locator('.chat-log').getByText(words).first().waitFor();
+}
