@@ -159,6 +159,8 @@ export async function a_diff(world) {
   await until('the change is asked about', async () => (await card(page).locator('.diff-line.removed').count()) === 2);
   assert.equal(await card(page).locator('.diff-line.added').count(), 2);
   await card(page).getByText('FOUR', { exact: true }).waitFor();
+  // Spaces at the beginning of a line are part of it.
+  assert.equal(await card(page).locator('.diff-line.added code').last().textContent(), '  FOUR');
   await card(page).getByRole('button', { name: 'Allow once' }).click();
   await page.locator('.row.turn').waitFor();
   // What was done is shown where it was done.

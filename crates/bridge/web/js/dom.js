@@ -64,7 +64,9 @@ const ATTRIBUTES = new Set(['class', 'href', 'title', 'start', 'align', 'colspan
  * @returns {E}
  */
 export function serverHtml(element, html) {
-  const parsed = new DOMParser().parseFromString(html, 'text/html');
+  // What stands before the first element would lose its spaces.
+  const parsed = new DOMParser().parseFromString(`<hr>${html}`, 'text/html');
+  parsed.body.firstElementChild?.remove();
   clean(parsed.body);
   element.replaceChildren(...[...parsed.body.childNodes].map((node) => document.importNode(node, true)));
   return element;

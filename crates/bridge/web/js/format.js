@@ -76,6 +76,17 @@ export function within(path, project) {
   return project !== undefined && path.startsWith(`${project}/`) ? path.slice(project.length + 1) : path;
 }
 
+/**
+ * A project's path as seen from above the root that it is beneath.
+ *
+ * @param {string} path
+ * @param {string[]} roots
+ */
+export function beneath(path, roots) {
+  const root = roots.find((candidate) => path === candidate || path.startsWith(`${candidate}/`));
+  return root === undefined || root === '/' ? path : basename(root) + path.slice(root.length);
+}
+
 /** @param {string} text */
 export function firstLine(text) {
   return text.split('\n').find((line) => line.trim() !== '')?.trim() ?? '';

@@ -6,7 +6,8 @@
 
 /** Subtypes of `system` that tell programs how far things are. The page shows that by other means. */
 const QUIET = new Set([
-  'status', 'task_started', 'task_progress', 'task_updated', 'task_notification', 'files_persisted', 'hook_started', 'hook_response', 'background_tasks_changed', 'commands_changed',
+  'status', 'task_started', 'task_progress', 'task_updated', 'task_notification', 'files_persisted', 'hook_started', 'hook_response', 'background_tasks_changed', 'commands_changed', 'session_title_changed',
+  'memory_recall', 'worker_shutting_down',
   'hook_progress', 'post_turn_summary', 'session_state_changed', 'thinking_tokens',
 ]);
 const QUIET_KINDS = new Set(['tool_progress', 'auth_status', 'prompt_suggestion', 'tool_use_summary', 'streamlined_text']);

@@ -4,7 +4,7 @@
 /** @import { Row } from '../log/rows.js' */
 
 import { announce, h, refill } from '../dom.js';
-import { basename, count } from '../format.js';
+import { basename, beneath, count } from '../format.js';
 import { icon } from '../icons.js';
 import { Session } from '../log/session.js';
 import { Composer } from '../parts/composer.js';
@@ -108,8 +108,9 @@ export class ChatView {
     const project = transcript.project ?? view?.projectPath;
     this.title.textContent = transcript.title ?? view?.title ?? (project === undefined ? 'Session' : basename(project));
     const others = session.devices.length > 1 ? `${count(session.devices.length, 'device')} here` : '';
-    this.place.textContent = [project, view?.branch, others].filter((part) => part !== undefined && part !== '').join(' · ');
-    this.place.title = session.devices.join(', ');
+    const path = project === undefined ? undefined : beneath(project, app.link.welcome?.roots ?? []);
+    this.place.textContent = [path, view?.branch, others].filter((part) => part !== undefined && part !== '').join(' · ');
+    this.place.title = [project ?? '', ...session.devices].join(', ');
     for (const message of app.outbox.of(session.id)) {
       if (transcript.clientMessages.has(message.clientMessageId)) app.outbox.drop(message.clientMessageId);
     }

@@ -5,7 +5,7 @@
 /** @import { RecentSession, SessionView } from '../types.js' */
 
 import { h, refill } from '../dom.js';
-import { ago, basename, cost, duration } from '../format.js';
+import { ago, basename, beneath, cost, duration } from '../format.js';
 import { icon } from '../icons.js';
 import { compactApproval } from '../parts/approval.js';
 import { chooseSheet, failed } from '../parts/sheet.js';
@@ -166,7 +166,7 @@ export class ListView {
           h('span', { class: 'card-time' }, timeOf(session, word))),
         session.lastLine === undefined || session.lastLine === '' ? null : h('span', { class: 'card-line' }, session.lastLine),
         h('span', { class: 'card-foot' },
-          place.length > 0 ? h('span', { class: 'card-place' }, place.join(' · ')) : h('span', { class: 'card-place' }, session.projectPath),
+          place.length > 0 ? h('span', { class: 'card-place' }, place.join(' · ')) : h('span', { class: 'card-place' }, beneath(session.projectPath, this.app.link.welcome?.roots ?? [])),
           session.cost > 0 ? h('span', {}, cost(session.cost)) : null)),
       session.approvals.slice(0, 2).map((approval) =>
         compactApproval(approval, { bridge: this.app.bridge, sessionId: session.id, project: session.projectPath }, open)),
