@@ -1,6 +1,7 @@
 //! Lists sessions, newest first.
 
 use std::collections::HashSet;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -39,6 +40,32 @@ impl Store {
     ///
     /// Every transcript is looked at, but only the ones that are shown are opened, and of those only both ends are read.
     pub fn list(&self, options: &ListOptions) -> (Vec<SessionInfo>, Vec<Problem>) {
+        let mut sessions = Vec::new();
+        let mut skipped = 0;
+        let enough = |found: usize| options.limit.is_some_and(|limit| found >= limit);
+        if enough(0) {
+            return (sessions, Vec::new());
+        }
+        let problems = self.visit(options, |info| {
+            if skipped < options.offset {
+                skipped += 1;
+            } else {
+                sessions.push(info);
+            }
+            if enough(sessions.len()) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        (sessions, problems)
+    }
+
+    /// Shows sessions, newest first, until `visit` has seen enough; tells what could not be read. `offset` and `limit` do
+    /// not count here.
+    ///
+    /// Each transcript is opened only when it is shown, so that looking for one among thousands stops at it.
+    pub fn visit(
+        &self,
+        options: &ListOptions,
+        mut visit: impl FnMut(SessionInfo) -> ControlFlow<()>,
+    ) -> Vec<Problem> {
         let projects = self.projects();
         let dirs = match &options.project {
             None => subdirectories(&projects),
@@ -54,25 +81,18 @@ impl Store {
         candidates.sort_by(|a, b| b.modified.cmp(&a.modified).then_with(|| a.path.cmp(&b.path)));
 
         let mut seen = HashSet::new();
-        let mut sessions = Vec::new();
-        let mut skipped = 0;
         for Candidate { id, path, .. } in candidates {
-            if options.limit.is_some_and(|limit| sessions.len() >= limit) {
-                break;
-            }
             match read_info(id, &path) {
                 Err(error) => problems.push(unreadable(&path, &error)),
                 Ok(Some(info)) if (options.programmatic || !info.is_programmatic()) && seen.insert(id) => {
-                    if skipped < options.offset {
-                        skipped += 1;
-                    } else {
-                        sessions.push(info);
+                    if visit(info).is_break() {
+                        break;
                     }
                 }
                 Ok(_) => {}
             }
         }
-        (sessions, problems)
+        problems
     }
 }
 

@@ -1,6 +1,7 @@
 //! Sessions on disk: what Claude Code has kept of earlier conversations.
 
 use std::collections::HashMap;
+use std::ops::ControlFlow;
 use std::path::Path;
 
 use pilothouse::sessions::{ListOptions, MessageKind, MessageOptions, SessionInfo, SessionMessage, Store};
@@ -15,9 +16,6 @@ use crate::api::{
 
 const DEFAULT_LIMIT: u32 = 50;
 const LARGEST_LIMIT: u32 = 500;
-
-/// How many transcripts are looked at in one step of a search.
-const STEP: usize = 200;
 
 /// How many messages of an earlier conversation are taken over into a new log.
 const TAKEN_OVER: usize = 500;
@@ -38,23 +36,15 @@ pub(crate) async fn list(
             in_reach && wanted.as_ref().is_none_or(|wanted| matches(info, wanted))
         };
         let mut found = Vec::new();
-        let mut looked_at = 0;
-        // One more than asked for tells whether there are more.
-        while found.len() <= offset + limit {
-            let options = ListOptions {
-                project: asked.project_path.clone().map(Into::into),
-                offset: looked_at,
-                limit: Some(STEP),
-                ..ListOptions::default()
-            };
-            let (page, _) = store.list(&options);
-            let last = page.len() < STEP;
-            looked_at += page.len();
-            found.extend(page.into_iter().filter(|info| is_wanted(info)));
-            if last {
-                break;
+        let options = ListOptions { project: asked.project_path.map(Into::into), ..ListOptions::default() };
+        // What cannot be read is not listed.
+        drop(store.visit(&options, |info| {
+            if is_wanted(&info) {
+                found.push(info);
             }
-        }
+            // One more than asked for tells whether there are more.
+            if found.len() > offset + limit { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        }));
         let has_more = found.len() > offset + limit;
         let sessions = found.into_iter().skip(offset).take(limit).map(|info| entry(info, &leases)).collect();
         RecentSessions { sessions, has_more }

@@ -17,6 +17,7 @@ mod peer;
 mod places;
 mod push;
 mod queue;
+mod recent;
 mod rendering;
 mod resuming;
 mod sockets;

@@ -1,15 +1,17 @@
 //! All sessions of a bridge: starts and resumes them, and knows who uses which Claude session.
 
+mod launch;
+
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use pilothouse::Options;
 use pilothouse::sessions::Store;
-use pilothouse::{Options, PermissionMode};
 use tokio::sync::{OwnedMutexGuard, broadcast, mpsc, oneshot};
 use tokio_util::task::TaskTracker;
 
-use super::actor::{Actor, closed};
+use super::actor::closed;
 use super::channel::Channel;
 use super::command::{Command, What};
 use super::news::News;
@@ -21,14 +23,11 @@ use super::viewers::Viewers;
 use super::{recent, recover};
 use crate::api::{
     Ack, ErrorCode, Lease, Lifecycle, ListRecentSessions, ProcessStatus, RecentSessions, Reply,
-    ResumeSession, Seq, SessionArchived, SessionId, SessionRenamed, SessionState, SessionView, Start,
-    SystemEvent,
+    ResumeSession, Seq, SessionArchived, SessionId, SessionRenamed, SessionView, Start,
 };
 use crate::auth::Project;
 use crate::log::{Log, StorageError};
-
-/// How many commands may wait for one session.
-const COMMANDS: usize = 64;
+use launch::Launch;
 
 /// How much news may wait for whoever passes it on.
 const NEWS: usize = 256;
@@ -49,6 +48,8 @@ struct Inner {
     leases: Mutex<HashMap<String, SessionId>>,
     /// Held while a start that may be sent again is looked for and made: sent twice at once, it is still one.
     starting: tokio::sync::Mutex<()>,
+    /// Taken in turn by those who resume the same Claude session.
+    resuming: Mutex<HashMap<String, Arc<tokio::sync::Mutex<()>>>>,
     tasks: TaskTracker,
     viewers: Viewers,
     news: broadcast::Sender<News>,
@@ -73,17 +74,6 @@ pub struct Started {
     pub attached: bool,
     /// The position after which events are news to whoever started it.
     pub seq: Seq,
-}
-
-/// How a session is to be started.
-#[derive(Debug, Clone)]
-struct Launch {
-    project: Arc<Project>,
-    resume: Option<String>,
-    fork: bool,
-    mode: Option<String>,
-    model: Option<String>,
-    by: String,
 }
 
 impl Hub {
@@ -112,6 +102,7 @@ impl Hub {
             make_options: Box::new(make_options),
             sessions: Mutex::new(sessions),
             leases: Mutex::default(),
+            resuming: Mutex::default(),
             starting: tokio::sync::Mutex::default(),
             tasks: TaskTracker::new(),
             viewers: Viewers::default(),
@@ -221,151 +212,6 @@ impl Hub {
                 self.launch(launch, lease, None).await
             }
         }
-    }
-
-    async fn launch(
-        &self,
-        mut launch: Launch,
-        lease: Lease,
-        key: Option<String>,
-    ) -> Result<Started, Refusal> {
-        if let Some(claude_id) = launch.resume.clone() {
-            let holder = lock(&self.inner.leases).get(&claude_id).cloned();
-            let live = holder.filter(|holder| self.entry(holder).is_ok_and(|entry| entry.is_live()));
-            match (live, lease) {
-                (Some(holder), Lease::Attach) => return self.attached(&holder),
-                (Some(holder), Lease::Refuse) => {
-                    let message =
-                        format!("session {claude_id} is in use by {holder}: attach, fork or take over");
-                    return Err(Refusal::new(ErrorCode::Leased, message));
-                }
-                (Some(holder), Lease::TakeOver) => {
-                    self.ask(&holder, What::Stop, &launch.by).await?;
-                }
-                (_, Lease::Fork) => launch.fork = true,
-                (None, _) => {}
-            }
-            if !launch.fork
-                && let Some(known) = self.last_holder(&claude_id)
-            {
-                return self.run_again(&known, launch).await;
-            }
-        }
-        self.run_new(launch, key).await
-    }
-
-    /// The session without a CLI that this Claude session was last used by: its log goes on.
-    fn last_holder(&self, claude_id: &str) -> Option<SessionId> {
-        let sessions = lock(&self.inner.sessions);
-        let views = sessions.values().map(|entry| entry.channel.view());
-        let matching = views.filter(|view| view.claude_session_id.as_deref() == Some(claude_id));
-        matching.max_by_key(|view| view.updated_at).map(|view| view.session_id)
-    }
-
-    async fn run_new(&self, launch: Launch, key: Option<String>) -> Result<Started, Refusal> {
-        let session_id = SessionId::fresh();
-        let state = State::new(session_id.clone());
-        let channel = Arc::new(Channel::new(state.clone(), Seq(1), self.inner.news.clone()));
-        let mut recorder = Recorder { channel, log: self.inner.log.clone(), state };
-        let created = SystemEvent {
-            subtype: "session_created".to_owned(),
-            model: launch.model.clone(),
-            claude_session_id: launch.resume.clone().filter(|_| !launch.fork),
-            project_path: Some(launch.project.path().to_string_lossy().into_owned()),
-            permission_mode: launch.mode.clone(),
-            by: Some(launch.by.clone()),
-            branch: launch.project.branch(),
-            slash_commands: Vec::new(),
-        };
-        let seq = recorder.store(created, key).await?;
-        if let Some(claude_id) = &launch.resume {
-            let read = recent::conversation(&self.inner.transcripts, claude_id, launch.project.path()).await;
-            for event in read {
-                recorder.note(event).await;
-            }
-        }
-        let writing = Arc::new(tokio::sync::Mutex::new(())).lock_owned().await;
-        self.spawn(recorder, launch, writing);
-        Ok(Started { session_id, attached: false, seq })
-    }
-
-    async fn run_again(&self, session_id: &SessionId, launch: Launch) -> Result<Started, Refusal> {
-        let entry = self.entry(session_id)?;
-        if entry.is_live() {
-            return self.attached(session_id);
-        }
-        let writing = Arc::clone(&entry.writing).lock_owned().await;
-        if self.entry(session_id)?.is_live() {
-            return self.attached(session_id);
-        }
-        let state = recover::replay(&self.inner.log, session_id).await?;
-        let mut recorder =
-            Recorder { channel: Arc::clone(&entry.channel), log: self.inner.log.clone(), state };
-        let running = SessionState {
-            state: Lifecycle::Running,
-            why: Some("resumed".to_owned()),
-            by: Some(launch.by.clone()),
-        };
-        let seq = recorder.state.view.seq;
-        recorder.store(running, None).await?;
-        self.spawn(recorder, launch, writing);
-        Ok(Started { session_id: session_id.clone(), attached: false, seq })
-    }
-
-    fn spawn(&self, recorder: Recorder, launch: Launch, writing: OwnedMutexGuard<()>) {
-        let mut options = (self.inner.make_options)().cwd(launch.project.start_in());
-        // The way in is good for the child's first moment only; this is where it is.
-        options = options.env("PWD", launch.project.path().to_string_lossy());
-        if let Some(claude_id) = &launch.resume {
-            options = options.resume(claude_id);
-        }
-        if launch.fork {
-            options = options.fork_session();
-        }
-        if let Some(mode) = &launch.mode {
-            let mode = PermissionMode::from(mode.as_str());
-            if mode == PermissionMode::BypassPermissions {
-                options = options.allow_dangerously_skip_permissions();
-            }
-            options = options.permission_mode(mode);
-        }
-        if let Some(model) = &launch.model {
-            options = options.model(model);
-        }
-        let (commands, waiting) = mpsc::channel(COMMANDS);
-        let channel = Arc::clone(&recorder.channel);
-        let session_id = (*channel.id).clone();
-        let leased = launch.resume.filter(|_| !launch.fork);
-        let mut leases = lock(&self.inner.leases);
-        if let Some(claude_id) = leased {
-            leases.insert(claude_id, session_id.clone());
-        }
-        drop(leases);
-        let mut sessions = lock(&self.inner.sessions);
-        let held = Arc::clone(OwnedMutexGuard::mutex(&writing));
-        sessions.insert(session_id.clone(), Entry { channel, commands: Some(commands), writing: held });
-        drop(sessions);
-        let (hub, holder) = (Arc::downgrade(&self.inner), session_id.clone());
-        let on_claude_id = Box::new(move |claude_id: &str| {
-            if let Some(hub) = hub.upgrade() {
-                let mut leases = lock(&hub.leases);
-                leases.retain(|_, by| *by != holder);
-                leases.insert(claude_id.to_owned(), holder.clone());
-            }
-        });
-        let running = Actor::start(recorder, Arc::clone(&launch.project), options, waiting, on_claude_id);
-        let hub = Arc::downgrade(&self.inner);
-        let project = launch.project;
-        self.inner.tasks.spawn(async move {
-            running.await;
-            if let Some(hub) = hub.upgrade() {
-                lock(&hub.leases).retain(|_, by| *by != session_id);
-                if let Some(entry) = lock(&hub.sessions).get_mut(&session_id) {
-                    entry.commands = None;
-                }
-            }
-            drop((project, writing));
-        });
     }
 
     fn attached(&self, session_id: &SessionId) -> Result<Started, Refusal> {
