@@ -19,14 +19,13 @@ export async function take(world, folder) {
       };
       await page.locator('.card.needs').first().waitFor();
       await until('all cards are there', async () => (await page.locator('.card').count()) === 3);
-      if (phone) await shoot('list');
+      await shoot('list');
       await world.join(page, sessions.chat);
       await page.locator('.row.turn').waitFor();
       await shoot('chat');
       await world.join(page, sessions.approval);
       await page.getByRole('button', { name: 'Allow once' }).waitFor();
       await shoot('approval');
-      if (!phone) await shoot('list');
       await world.join(page, sessions.diff);
       await page.locator('.approval .diff-line').first().waitFor();
       await shoot('diff');

@@ -22,6 +22,7 @@ export class ChatView {
   #leave = [];
   #drawing = false;
   #status = '';
+  #live = false;
 
   /**
    * @param {App} app
@@ -116,12 +117,17 @@ export class ChatView {
     }
     refill(this.older, session.problem !== undefined ? h('p', { class: 'problem' }, session.problem)
       : session.hasOlder ? h('p', { class: 'muted small' }, 'Older messages…') : null);
+    const running = session.status !== 'idle' && session.state === 'running';
+    if (running !== this.#live) {
+      this.#live = running;
+      // Calls without a result run, or never came to their end.
+      for (const row of transcript.rows) if (row.kind === 'tools' && row.calls.some((call) => call.result === undefined)) row.rev += 1;
+    }
     this.list.set(transcript.rows);
     this.tail.update(session);
     this.approvals.update();
     this.queue.update();
     this.status.update(view);
-    const running = session.status !== 'idle' && session.state === 'running';
     this.composer.setRunning(running);
     const gone = session.loaded && session.state !== 'running';
     this.composer.element.hidden = gone || !app.bridge.may('input');
@@ -146,7 +152,7 @@ export class ChatView {
     return rowElement(row, {
       project: this.session.transcript.project,
       base: this.app.link.base,
-      live: this.session.status !== 'idle' && this.session.state === 'running',
+      live: this.#live,
     });
   }
 
