@@ -75,8 +75,8 @@ impl StateDir {
     ///
     /// # Errors
     /// When they cannot be read or made.
-    pub(crate) fn push(&self, setup: PushSetup) -> Result<Push, PushError> {
-        Push::open(&self.path, setup)
+    pub(crate) fn push(&self, setup: PushSetup, url: &str) -> Result<Push, PushError> {
+        Push::open(&self.path, setup, url)
     }
 
     /// The devices.

@@ -12,6 +12,7 @@ mod logged;
 mod rendered;
 mod reply;
 mod schema;
+mod sessions;
 #[macro_use]
 mod union;
 mod values;
@@ -32,11 +33,11 @@ pub use logged::Logged;
 pub(crate) use logged::{is_original, tag_of};
 pub use rendered::{Diff, DiffLine, Hunk, LineKind, Preview, Truncated};
 pub use reply::{
-    Ack, AgentInfo, AgentKind, ApprovalReply, ApprovalStatus, ErrorReply, History, Pong, Presence,
-    RecentSession, RecentSessions, Reply, SessionCreated, SessionList, SessionView, Status, StreamDelta,
-    StreamSnapshot, Subscribed, ThinkingDelta, Welcome,
+    Ack, AgentInfo, AgentKind, ApprovalReply, ApprovalStatus, ErrorReply, History, Pong, Presence, Reply,
+    SessionCreated, Status, StreamDelta, StreamSnapshot, Subscribed, ThinkingDelta, Welcome,
 };
 pub use schema::schema;
+pub use sessions::{RecentSession, RecentSessions, SessionList, SessionView};
 pub use values::{
     Continuity, Decision, Delivery, Image, Json, Lease, Lifecycle, ProcessStatus, Question, QuestionOption,
 };

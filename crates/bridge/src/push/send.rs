@@ -28,11 +28,15 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// How long a service keeps a message for a browser that is off.
 const KEPT_SECONDS: u32 = 4 * 60 * 60;
 
+/// Services want some contact, and a bridge that only its own machine reaches has none.
+const NO_CONTACT: &str = "mailto:nobody@pilothouse.invalid";
+
 /// How messages are sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PushSetup {
-    /// How the people behind this bridge can be reached, as `mailto:` or `https:`; push services may ask for it.
-    pub contact: String,
+    /// How the people behind this bridge can be reached, as `mailto:` or `https:`; push services may ask for it. Without
+    /// one, it is the bridge's public address.
+    pub contact: Option<String>,
     /// How long to wait before the second attempt; each further wait is longer.
     pub first_wait: Duration,
     /// Whether addresses that are not public may be called. Only good for a push service on the same machine, in a test.
@@ -41,11 +45,7 @@ pub struct PushSetup {
 
 impl Default for PushSetup {
     fn default() -> Self {
-        Self {
-            contact: "mailto:nobody@pilothouse.invalid".to_owned(),
-            first_wait: Duration::from_secs(1),
-            allow_local: false,
-        }
+        Self { contact: None, first_wait: Duration::from_secs(1), allow_local: false }
     }
 }
 
@@ -73,20 +73,24 @@ pub(crate) enum Delivered {
 pub(crate) struct Push {
     vapid: Vapid,
     subscriptions: Subscriptions,
-    setup: PushSetup,
+    contact: String,
+    first_wait: Duration,
     reach: Reach,
     /// Made when it is first needed, as it reads the certificates of the system.
     http: OnceLock<Result<reqwest::Client, String>>,
 }
 
 impl Push {
-    /// Reads the key and the subscriptions in this directory, or makes them.
-    pub(crate) fn open(directory: &Path, setup: PushSetup) -> Result<Self, PushError> {
+    /// Reads the key and the subscriptions in this directory, or makes them. `url` is where the bridge is found.
+    pub(crate) fn open(directory: &Path, setup: PushSetup, url: &str) -> Result<Self, PushError> {
         let key = directory.join("push.key");
         let vapid = Vapid::open(&key).map_err(|error| file_error(&key, &error))?;
         let subscriptions = Subscriptions::open(directory.join("push.json"))?;
         let reach = if setup.allow_local { Reach::Anywhere } else { Reach::Public };
-        Ok(Self { vapid, subscriptions, setup, reach, http: OnceLock::new() })
+        let public = Some(url.to_owned()).filter(|url| url.starts_with("https:"));
+        let contact = setup.contact.or(public).unwrap_or_else(|| NO_CONTACT.to_owned());
+        let first_wait = setup.first_wait;
+        Ok(Self { vapid, subscriptions, contact, first_wait, reach, http: OnceLock::new() })
     }
 
     /// What browsers subscribe to.
@@ -128,7 +132,7 @@ impl Push {
         topic: &str,
         urgency: Urgency,
     ) -> Delivered {
-        let mut wait = self.setup.first_wait;
+        let mut wait = self.first_wait;
         for attempt in 1..=ATTEMPTS {
             let asked_to_wait = match self.attempt(to, message, topic, urgency).await {
                 Ok(Answer { status, .. }) if status.is_success() => return Delivered::Yes,
@@ -173,7 +177,7 @@ impl Push {
         let body = encrypt(message.as_bytes(), &public, &auth).map_err(|_| "it cannot be encrypted")?;
         let origin = url.origin().ascii_serialization();
         let now = jiff::Timestamp::now().as_millisecond();
-        let signed = self.vapid.authorization(&origin, &self.setup.contact, now);
+        let signed = self.vapid.authorization(&origin, &self.contact, now);
         let urgency = match urgency {
             Urgency::High => "high",
             Urgency::Normal => "normal",
@@ -228,6 +232,6 @@ fn build(reach: Reach) -> reqwest::Result<reqwest::Client> {
 
 impl std::fmt::Debug for Push {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Push").field("setup", &self.setup).finish_non_exhaustive()
+        f.debug_struct("Push").field("contact", &self.contact).finish_non_exhaustive()
     }
 }

@@ -141,7 +141,7 @@ impl Bridge {
             limits,
             metrics: Metrics::default(),
             files: StaticFiles::default(),
-            push: state_dir.push(setup.push)?,
+            push: state_dir.push(setup.push, &url)?,
             cookie: format!("pilothouse_{}", state_dir.id()),
             secure_cookies: url.starts_with("https:"),
             wrong_credentials: Mutex::new(Bucket::new(WRONG_CREDENTIALS, 1.0)),

@@ -198,9 +198,10 @@ async fn send(world: Arc<World>, sender: &str) -> (Follower, HashMap<String, u64
                     && message["subtype"] == "session_created"
                 {
                     *world.session.lock().unwrap() = message["sessionId"].as_str().map(str::to_owned);
-                    follower.socket = None;
                 }
             }
+            // Whoever started it, this one follows it from its beginning, on a connection that has not joined it yet.
+            follower.socket = None;
             continue;
         };
         let name = format!("{sender}{}", acknowledged.len());

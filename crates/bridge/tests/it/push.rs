@@ -145,7 +145,7 @@ fn check_signature(heard: &Heard, service: &Service, key: &str) {
 async fn bridge(fault: &'static str) -> Running {
     Running::new(fault, |setup| {
         setup.push = PushSetup {
-            contact: "mailto:tester@pilothouse.invalid".to_owned(),
+            contact: Some("mailto:tester@pilothouse.invalid".to_owned()),
             first_wait: Duration::from_millis(1),
             allow_local: true,
         };
