@@ -24,7 +24,12 @@ export async function hostile_text(world) {
   assert.equal(await page.evaluate(() => getComputedStyle(document.body).display) !== 'none', true);
   await card(page).getByRole('button', { name: 'Allow once' }).click();
   await page.locator('.row.turn').waitFor();
-  for (const summary of await page.locator('.chat-log summary').all()) await summary.click();
+  // Everything that opens is opened, and what is in it, too.
+  await until('all is open', () => page.evaluate(() => {
+    const shut = [...document.querySelectorAll('.chat-log details')].filter((details) => !details.open || details.lastElementChild.childElementCount === 0);
+    for (const details of shut) details.open = true;
+    return shut.length === 0;
+  }));
   await judge('the chat');
   await page.getByText('<img src=x onerror=window.pwned=').first().waitFor();
   await page.evaluate(() => { location.hash = '#/'; });

@@ -151,7 +151,8 @@ export class World {
       child.kill('SIGTERM');
       await gone;
     }
-    rmSync(this.folder, { recursive: true, force: true });
+    // A CLI that is just ending may still write there.
+    rmSync(this.folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
   }
 }
 
