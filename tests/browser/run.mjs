@@ -4,7 +4,8 @@
  *     node run.mjs [--screens=DIR] [NAME ...]      run all checks, or those whose names contain one of these
  *
  * Every export of checks_*.mjs is a check and has a bridge of its own. The bridge is PILOTHOUSE_BIN, the browser
- * PILOTHOUSE_CHROMIUM. With --screens the pictures of the README are made instead.
+ * PILOTHOUSE_CHROMIUM, the real CLI PILOTHOUSE_REAL_CLI and its model PILOTHOUSE_API. With --screens the pictures of the
+ * README are made instead.
  */
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';

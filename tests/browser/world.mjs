@@ -23,8 +23,9 @@ const DESK = { viewport: { width: 1280, height: 800 } };
 export class World {
   #browser;
   #contexts = [];
-  #bridge = null;
+  #children = [];
   #gate = null;
+  #api = '';
   /** What went wrong in pages without a check having asked. */
   complaints = [];
 
@@ -38,27 +39,52 @@ export class World {
 
   /** Starts the bridge: with a script of this folder, or with the demo. */
   async serve({ script = 'talk.toml', path = null, gate = false } = {}) {
-    const args = ['serve', '--port', '0', '--json', '--state-dir', join(this.folder, 'state'), '--root', join(this.folder, 'projects')];
-    args.push(...(script === 'demo' ? ['--demo'] : ['--script', join(HERE, script)]));
+    const args = script === 'demo' ? ['--demo'] : ['--script', join(HERE, script)];
     if (gate || path !== null) {
       this.#gate = await Gate.open(path ?? '');
       args.push('--public-url', this.#gate.url);
     }
-    const env = { PATH: process.env.PATH, HOME: this.folder, TMPDIR: tmpdir() };
-    const child = spawn(process.env.PILOTHOUSE_BIN, args, { cwd: this.project, env, stdio: ['pipe', 'pipe', 'pipe'] });
-    this.#bridge = child;
-    let said = '';
-    child.stderr.on('data', (data) => { said += data; });
-    const line = await new Promise((resolve, reject) => {
+    await this.#serve(args, {});
+    // Behind a gate the bridge names the gate's address; the gate has to know the bridge's own.
+    this.#gate?.to(this.#ownPort(this.#children.at(-1)));
+    return this.info;
+  }
+
+  /** Starts the bridge over the real CLI, whose model says these turns. */
+  async serveReal(turns) {
+    const script = join(this.folder, 'turns.json');
+    writeFileSync(script, JSON.stringify(turns));
+    this.#api = await this.#run(process.env.PILOTHOUSE_API, [script], {});
+    await this.#serve(['--claude', process.env.PILOTHOUSE_REAL_CLI], {
+      CLAUDE_CONFIG_DIR: join(this.folder, '.claude'), ANTHROPIC_API_KEY: 'dummy', ANTHROPIC_BASE_URL: this.#api,
+      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1', DISABLE_TELEMETRY: '1', DISABLE_AUTOUPDATER: '1', IS_SANDBOX: '1',
+    });
+  }
+
+  /** What the model was asked, oldest first. */
+  async modelCalls() {
+    const calls = await (await fetch(`${this.#api}/calls`)).json();
+    return calls.filter((call) => call.kind === 'main').map((call) => call.body);
+  }
+
+  async #serve(further, env) {
+    const args = ['serve', '--port', '0', '--json', '--state-dir', join(this.folder, 'state'), '--root', join(this.folder, 'projects'), ...further];
+    this.info = JSON.parse(await this.#run(process.env.PILOTHOUSE_BIN, args, env));
+    this.token = readFileSync(this.info.token_file, 'utf8').trim();
+  }
+
+  /** Starts a program and gives the first line that it prints. */
+  #run(program, args, env) {
+    const clean = { PATH: process.env.PATH, HOME: this.folder, TMPDIR: tmpdir() };
+    const child = spawn(program, args, { cwd: this.project, env: { ...clean, ...env }, stdio: ['pipe', 'pipe', 'pipe'] });
+    this.#children.push(child);
+    let complaint = '';
+    child.stderr.on('data', (data) => { complaint += data; });
+    return new Promise((resolve, reject) => {
       createInterface({ input: child.stdout }).once('line', resolve);
-      child.once('exit', (code) => reject(new Error(`the bridge ended with ${code}: ${said}`)));
+      child.once('exit', (code) => reject(new Error(`${program} ended with ${code}: ${complaint}`)));
       child.once('error', reject);
     });
-    this.info = JSON.parse(line);
-    this.token = readFileSync(this.info.token_file, 'utf8').trim();
-    // Behind a gate the bridge names the gate's address; the gate has to know the bridge's own.
-    if (this.#gate !== null) this.#gate.to(this.#ownPort(child));
-    return this.info;
   }
 
   /** The port that the bridge listens at, as the system tells it. */
@@ -145,9 +171,9 @@ export class World {
   async close() {
     for (const context of this.#contexts) await context.close().catch(() => {});
     this.#gate?.close();
-    const child = this.#bridge;
-    if (child !== null && child.exitCode === null) {
-      const gone = new Promise((resolve) => child.once('exit', resolve));
+    for (const child of this.#children.reverse()) {
+      if (child.exitCode !== null || child.pid === undefined) continue;
+      const gone = new Promise((resolve) => { child.once('exit', resolve); });
       child.kill('SIGTERM');
       await gone;
     }

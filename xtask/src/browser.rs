@@ -6,8 +6,8 @@ use anyhow::Result;
 use clap::Args;
 
 use crate::command::{self, cargo, command, exists};
-use crate::namespace::Namespace;
 use crate::npm;
+use crate::real;
 use crate::stages::Skip;
 use crate::workspace::{in_ci, root, target};
 
@@ -36,7 +36,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
             target("release/pilothouse")
         }
     };
-    let namespace = Namespace::find()?;
+    let (namespace, cli) = real::prepare()?;
     let chromium = chromium()?;
     let (tests, modules) = (root().join("tests/browser"), target("browser"));
     npm::install(&tests, &modules)?;
@@ -48,8 +48,9 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     if options.screens {
         suite.arg(format!("--screens={}", root().join("docs/screens").display()));
     }
-    suite.env("PILOTHOUSE_BIN", program).env("PILOTHOUSE_BROWSER_MODULES", modules);
-    command::run(suite.env("PILOTHOUSE_CHROMIUM", chromium))
+    suite.env("PILOTHOUSE_API", program.with_file_name("scripted-api")).env("PILOTHOUSE_BIN", program);
+    suite.env("PILOTHOUSE_REAL_CLI", cli).env("PILOTHOUSE_CHROMIUM", chromium);
+    command::run(suite.env("PILOTHOUSE_BROWSER_MODULES", modules))
 }
 
 /// All checks, with the program that was built for the other tests.
