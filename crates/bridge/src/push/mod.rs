@@ -11,4 +11,5 @@ mod vapid;
 
 pub use send::PushSetup;
 pub(crate) use send::{Delivered, Push, Urgency};
-pub use subscriptions::{PushError, Subscription};
+pub use subscriptions::PushError;
+pub(crate) use subscriptions::Subscription;

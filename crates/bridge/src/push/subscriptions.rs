@@ -32,20 +32,20 @@ pub enum PushError {
 
 /// What a browser gives whoever may call it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Subscription {
+pub(crate) struct Subscription {
     /// Where messages for it go.
-    pub endpoint: String,
+    pub(crate) endpoint: String,
     /// Its keys.
-    pub keys: Keys,
+    pub(super) keys: Keys,
 }
 
 /// The keys of a browser, in base64 for URLs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Keys {
+pub(super) struct Keys {
     /// The public half of the key that it reads messages with.
-    pub p256dh: String,
+    p256dh: String,
     /// A secret that only those know who may call it.
-    pub auth: String,
+    auth: String,
 }
 
 impl Subscription {

@@ -100,7 +100,12 @@ impl Described {
 fn of_input(tool: &str, input: &Value, read: impl Fn(&str) -> Option<String>) -> Option<Diff> {
     let text = |name: &str| input.get(name).and_then(Value::as_str);
     if tool == "NotebookEdit" {
-        return Some(diff::of_texts(text("notebook_path")?, "", text("new_source").unwrap_or_default()));
+        let path = text("notebook_path")?;
+        let is_new = text("edit_mode") == Some("insert");
+        let cell = text("cell_id").filter(|_| !is_new);
+        let old = cell.and_then(|cell| source_of_cell(&read(path)?, cell)).unwrap_or_default();
+        let new = text("new_source").filter(|_| text("edit_mode") != Some("delete"));
+        return Some(diff::of_texts(path, &old, new.unwrap_or_default()));
     }
     if !is_edit(tool) {
         return None;
@@ -122,6 +127,18 @@ fn of_input(tool: &str, input: &Value, read: impl Fn(&str) -> Option<String>) ->
         texts.collect::<Vec<_>>().join("\n")
     };
     Some(diff::of_texts(path, &joined("old_string"), &joined("new_string")))
+}
+
+/// What a cell of a notebook says now.
+fn source_of_cell(notebook: &str, id: &str) -> Option<String> {
+    let notebook: Value = serde_json::from_str(notebook).ok()?;
+    let mut cells = notebook.get("cells")?.as_array()?.iter();
+    let source = cells.find(|cell| cell.get("id").and_then(Value::as_str) == Some(id))?.get("source")?;
+    match source {
+        Value::String(text) => Some(text.clone()),
+        Value::Array(lines) => Some(lines.iter().filter_map(Value::as_str).collect()),
+        _ => None,
+    }
 }
 
 /// A text after one edit; nothing when the edit does not fit it.

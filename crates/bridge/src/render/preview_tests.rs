@@ -3,7 +3,13 @@ use serde_json::json;
 use super::*;
 
 fn preview(tool: &str, input: serde_json::Value) -> Value {
-    let file = |path: &str| (path == "/p/a.txt").then(|| "one\ntwo\nthree\n".to_owned());
+    let notebook =
+        json!({"cells": [{"id": "c1", "source": ["a = 1\n", "b = 2"]}, {"id": "c2", "source": "x"}]});
+    let file = |path: &str| match path {
+        "/p/a.txt" => Some("one\ntwo\nthree\n".to_owned()),
+        "/p/n.ipynb" => Some(notebook.to_string()),
+        _ => None,
+    };
     serde_json::to_value(of_request(tool, &Json::of(&input), file)).unwrap()
 }
 
@@ -40,8 +46,22 @@ fn an_edit_is_shown_where_it_happens() {
     let edits = json!([{"old_string": "one", "new_string": "1"}, {"old_string": "1\n", "new_string": ""}]);
     let several = preview("MultiEdit", json!({"file_path": "/p/a.txt", "edits": edits}));
     assert_eq!(several["diff"]["hunks"][0]["lines"][0], line("-", "one"));
-    let cell = preview("NotebookEdit", json!({"notebook_path": "/p/n.ipynb", "new_source": "x"}));
-    assert_eq!(cell["diff"]["added"], 1);
+    let rows = [
+        (json!({"new_source": "x"}), (1, 0)),
+        (json!({"new_source": "a = 1\nb = 3", "cell_id": "c1"}), (1, 1)),
+        (json!({"new_source": "y", "cell_id": "c2", "edit_mode": "insert"}), (1, 0)),
+        (json!({"new_source": "", "cell_id": "c1", "edit_mode": "delete"}), (0, 2)),
+        (json!({"new_source": "z", "cell_id": "nowhere"}), (1, 0)),
+    ];
+    for (mut input, (added, removed)) in rows {
+        input["notebook_path"] = json!("/p/n.ipynb");
+        let cell = preview("NotebookEdit", input.clone());
+        assert_eq!(
+            (&cell["diff"]["added"], &cell["diff"]["removed"]),
+            (&json!(added), &json!(removed)),
+            "{input}"
+        );
+    }
 }
 
 #[test]
