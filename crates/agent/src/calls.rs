@@ -11,6 +11,7 @@ use pilothouse_proto::{
 use pilothouse_tools::{Done, Hold, Outcome};
 use serde_json::{Number, Value};
 
+use crate::arguments;
 use crate::hooks::{Occasion, ToolUse};
 use crate::machine::CallEnd;
 use crate::session::Session;
@@ -58,14 +59,19 @@ pub(crate) async fn perform(
 }
 
 async fn perform_known(session: &Arc<Session>, mut call: ToolCall, tool: &dyn AgentTool) -> Performed {
-    if let Some(problem) = missing(tool, &call).or_else(|| tool.refuses(&call.input)) {
+    if let Some(problem) = arguments::problem(tool, &call.input) {
+        call.pace.reach(1).await;
         let message = format!("InputValidationError: {problem}");
         let text = format!("<tool_use_error>{message}</tool_use_error>");
         return Performed::refused(call, &text, Some(message.into()), None);
     }
-    // The model may leave it out; hosts and hooks are always told.
-    if call.name == "Edit" && !call.input.contains_key("replace_all") {
-        call.input.insert("replace_all".to_owned(), false.into());
+    arguments::complete(session, &mut call);
+    if !is_denied(session, &call)
+        && let Some(message) = tool.refuses(&call.input, session)
+    {
+        call.pace.end().await;
+        let text = format!("<tool_use_error>{message}</tool_use_error>");
+        return Performed::refused(call, &text, Some(format!("Error: {message}").into()), None);
     }
     // Whoever judges the call and the tool that runs it go by the same places on disk.
     let places = session.workspace().places();
@@ -82,6 +88,11 @@ async fn perform_known(session: &Arc<Session>, mut call: ToolCall, tool: &dyn Ag
     match verdict {
         Verdict::Interrupt => Performed::interrupted(call, false),
         Verdict::Refuse { message, structured, decision, non_execution_kind, then_stop, contexts } => {
+            // A refusal that the host was told of is followed by its result when the message is over.
+            match &non_execution_kind {
+                Some(_) => call.pace.end().await,
+                None => call.pace.reach(2).await,
+            }
             let structured = structured.unwrap_or_else(|| format!("Error: {message}").into());
             let meta = meta(&call, decision, non_execution_kind);
             let mut performed = Performed::refused(call, &message, Some(structured), meta);
@@ -93,6 +104,7 @@ async fn perform_known(session: &Arc<Session>, mut call: ToolCall, tool: &dyn Ag
         }
         Verdict::Run { input, decision, then_stop, contexts } => {
             call.input = input;
+            call.pace.start(&call.name, tool.mcp_server().is_some()).await;
             let (begun, cwd) = (Instant::now(), session.cwd());
             let ran = tool.run(&call, session).await;
             let took = session.stamp().took(begun.elapsed());
@@ -100,6 +112,9 @@ async fn perform_known(session: &Arc<Session>, mut call: ToolCall, tool: &dyn Ag
                 session.count_lines(&done.structured);
                 session.tell_of_changes(&call, &done.structured, cwd).await;
             }
+            let in_background =
+                matches!(&ran.outcome, Outcome::Done(done) if done.structured.get("isAsync").is_some());
+            call.pace.result(&call.name, in_background).await;
             let mut performed = finish(call, ran, decision);
             performed.contexts = contexts;
             stay_inside(session, &mut performed);
@@ -112,17 +127,10 @@ async fn perform_known(session: &Arc<Session>, mut call: ToolCall, tool: &dyn Ag
     }
 }
 
-/// What the schema demands and the call lacks: told before anybody is asked for permission.
-fn missing(tool: &dyn AgentTool, call: &ToolCall) -> Option<String> {
-    // An MCP server and structured output check their own arguments, and better.
-    if tool.mcp_server().is_some() || tool.is_internal() {
-        return None;
-    }
-    let schema = tool.input_schema();
-    let required = schema.get("required").and_then(Value::as_array)?;
-    let lacks: Vec<&str> =
-        required.iter().filter_map(Value::as_str).filter(|name| !call.input.contains_key(*name)).collect();
-    (!lacks.is_empty()).then(|| format!("{} needs the parameter `{}`", call.name, lacks.join("`, `")))
+/// Whether a rule forbids the call: then nothing is said about the files it names.
+fn is_denied(session: &Session, call: &ToolCall) -> bool {
+    let asked = pilothouse_rules::ToolCall::new(&call.name, call.input.clone());
+    session.rules(|engine| engine.decide(&asked)).step == pilothouse_rules::Step::DenyRule
 }
 
 /// A command that leaves the directories of the session does not take the session along.

@@ -15,6 +15,7 @@
 //! - [`Stamp`] gives ids and times, which scripts can pin.
 
 mod agent;
+mod arguments;
 mod calls;
 mod carry_over;
 mod command_turn;
@@ -34,6 +35,7 @@ mod machine;
 pub mod mcp;
 mod offers;
 mod output;
+mod pace;
 pub mod plan;
 mod prompt;
 mod questions;

@@ -60,8 +60,8 @@ impl AgentTool for AskUserQuestion {
         false
     }
 
-    fn refuses(&self, input: &Input) -> Option<String> {
-        problem(input)
+    fn refuses(&self, input: &Input, _: &Session) -> Option<String> {
+        problem(input).map(|problem| format!("InputValidationError: {problem}"))
     }
 
     fn run<'a>(&'a self, call: &'a ToolCall, _: &'a Arc<Session>) -> Working<'a> {

@@ -159,6 +159,7 @@ impl TestSession {
             input: input.as_object().cloned().expect("an object"),
             caller: None,
             stop: CancellationToken::new(),
+            pace: crate::pace::Pace::default(),
         }
     }
 

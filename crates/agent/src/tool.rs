@@ -13,6 +13,7 @@ use pilothouse_tools::{Input, Outcome, Tool, Touch};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
+use crate::pace::Pace;
 use crate::session::Session;
 
 /// One call of a tool, on its way from the model to its result.
@@ -28,6 +29,8 @@ pub struct ToolCall {
     pub caller: Option<Caller>,
     /// Fires when the turn is interrupted.
     pub stop: CancellationToken,
+    /// How far the message around it has come.
+    pub(crate) pace: Pace,
 }
 
 /// The subagent behind a call or a frame.
@@ -130,7 +133,7 @@ pub trait AgentTool: Send + Sync {
     }
 
     /// What is wrong with arguments that the schema lets pass, if anything is: told to the model before anybody is asked.
-    fn refuses(&self, _: &Input) -> Option<String> {
+    fn refuses(&self, _: &Input, _: &Session) -> Option<String> {
         None
     }
 
@@ -166,6 +169,10 @@ impl<T: Tool> AgentTool for Builtin<T> {
     fn touches(&self, input: &Input, session: &Session) -> Vec<PathBuf> {
         let touched = self.0.touches(input, session.workspace()).into_iter();
         touched.map(|(Touch::Read(path) | Touch::Write(path))| path).collect()
+    }
+
+    fn refuses(&self, input: &Input, session: &Session) -> Option<String> {
+        self.0.refuses(input, session.workspace())
     }
 
     fn run<'a>(&'a self, call: &'a ToolCall, session: &'a Arc<Session>) -> Working<'a> {

@@ -54,6 +54,10 @@ impl AgentTool for WebFetch {
         true
     }
 
+    fn refuses(&self, input: &Input, session: &Session) -> Option<String> {
+        pilothouse_tools::WebFetch::new(Arc::new(Nobody)).refuses(input, session.workspace())
+    }
+
     fn run<'a>(&'a self, call: &'a ToolCall, session: &'a Arc<Session>) -> Working<'a> {
         let tool = pilothouse_tools::WebFetch::new(Arc::new(Beside(session.clone())));
         Box::pin(
@@ -77,6 +81,10 @@ impl AgentTool for WebSearch {
 
     fn runs_in_parallel(&self, _: &Input) -> bool {
         true
+    }
+
+    fn refuses(&self, input: &Input, session: &Session) -> Option<String> {
+        pilothouse_tools::WebSearch::new(Arc::new(Nobody)).refuses(input, session.workspace())
     }
 
     fn run<'a>(&'a self, call: &'a ToolCall, session: &'a Arc<Session>) -> Working<'a> {

@@ -5,6 +5,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::args::Args;
 use crate::background::Background;
+use crate::exit_code;
 use crate::large_output::{self, Shown};
 use crate::schema::schema_of;
 use crate::shell::{Ended, Shell};
@@ -91,13 +92,20 @@ impl Bash {
             workspace.set_cwd(cwd);
         }
         let Shown { text, structured, kept } = large_output::shown(&run.output, workspace);
+        let meaning = match run.ended {
+            Ended::Exited(code) => exit_code::meaning(&command, code),
+            _ => None,
+        };
         match run.ended {
-            Ended::Exited(0) => {
+            Ended::Exited(code) if code == 0 || meaning.is_some() => {
                 let silent = text.is_empty();
                 let said = if silent { "(Bash completed with no output)".to_owned() } else { text };
                 let mut result = json!({
                     "stdout": structured, "stderr": "", "interrupted": false, "isImage": false, "noOutputExpected": silent,
                 });
+                if let (Some(meaning), Some(result)) = (meaning, result.as_object_mut()) {
+                    result.insert("returnCodeInterpretation".to_owned(), meaning.into());
+                }
                 if let (Some(kept), Some(result)) = (kept, result.as_object_mut()) {
                     result.insert("persistedOutputPath".to_owned(), json!(kept.path));
                     result.insert("persistedOutputSize".to_owned(), json!(kept.size));

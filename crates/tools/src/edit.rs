@@ -1,8 +1,11 @@
+use std::path::PathBuf;
+
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use crate::args::Args;
 use crate::patch::structured_patch;
+use crate::places::Place;
 use crate::schema::{path_argument, schema_of};
 use crate::seen::Sight;
 use crate::text_file::{self, TextError, TextFile};
@@ -28,34 +31,57 @@ impl Tool for Edit {
         path_argument(input, "file_path", workspace).map(Touch::Write).into_iter().collect()
     }
 
+    fn refuses(&self, input: &Input, workspace: &Workspace) -> Option<String> {
+        Planned::of(input.clone(), workspace).err().and_then(Outcome::complaint)
+    }
+
     fn run<'a>(&'a self, input: Input, workspace: &'a Workspace, _stop: CancellationToken) -> Running<'a> {
         Box::pin(async move { edit(input, workspace).unwrap_or_else(|refused| refused) })
     }
 }
 
+/// An edit that can be made.
+struct Planned {
+    path: PathBuf,
+    place: Place,
+    file: TextFile,
+    changed: String,
+    old: String,
+    new: String,
+    everywhere: bool,
+}
+
+impl Planned {
+    /// Looks whether the edit can be made, without changing anything. A file that somebody else has changed meanwhile is
+    /// no obstacle: the edit is made to the file as it is now, or it does not fit.
+    fn of(input: Input, workspace: &Workspace) -> Result<Self, Outcome> {
+        let mut args = Args::new("Edit", input);
+        let path = args.text("file_path");
+        let old = args.text("old_string");
+        let new = args.text("new_string");
+        let everywhere = args.flag("replace_all");
+        if old == new {
+            args.problem("`old_string` and `new_string` are the same: there is nothing to change");
+        }
+        args.check()?;
+        let path = workspace.resolve(&path);
+        let place = workspace.place(&path);
+        let file = match text_file::read(&place) {
+            Ok(file) => file,
+            Err(TextError::Missing(_)) if old.is_empty() => TextFile { text: String::new(), crlf: false },
+            Err(e) => return Err(Outcome::failed(e.to_string())),
+        };
+        let changed = replaced(&file.text, &old, &new, everywhere).map_err(|problem| {
+            let stale = workspace.seen().sight(&path) == Sight::Stale;
+            let why = if stale { "; the file was changed since it was read" } else { "" };
+            Outcome::misuse(format!("{problem}{why}"))
+        })?;
+        Ok(Self { path, place, file, changed, old, new, everywhere })
+    }
+}
+
 fn edit(input: Input, workspace: &Workspace) -> Result<Outcome, Outcome> {
-    let mut args = Args::new("Edit", input);
-    let path = args.text("file_path");
-    let old = args.text("old_string");
-    let new = args.text("new_string");
-    let everywhere = args.flag("replace_all");
-    if old == new {
-        args.problem("`old_string` and `new_string` are the same: there is nothing to change");
-    }
-    args.check()?;
-    let path = workspace.resolve(&path);
-    let place = workspace.place(&path);
-    let file = match text_file::read(&place) {
-        Ok(file) => file,
-        Err(TextError::Missing(_)) if old.is_empty() => TextFile { text: String::new(), crlf: false },
-        Err(e) => return Err(Outcome::failed(e.to_string())),
-    };
-    if workspace.seen().sight(&path) == Sight::Stale {
-        return Err(Outcome::misuse(
-            "the file was changed since it was read: read it again before editing it",
-        ));
-    }
-    let changed = replaced(&file.text, &old, &new, everywhere).map_err(Outcome::misuse)?;
+    let Planned { path, place, file, changed, old, new, everywhere } = Planned::of(input, workspace)?;
     workspace.announce_change(&path);
     text_file::replace(&place, &changed, file.crlf)
         .map_err(|e| Outcome::failed(format!("cannot write {}: {e}", path.display())))?;

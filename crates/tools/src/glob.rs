@@ -63,7 +63,9 @@ fn find(input: Input, workspace: &Workspace, stop: &CancellationToken) -> Result
     }
     let started = Instant::now();
     let mut timed_out = false;
-    let mut found: Vec<(SystemTime, PathBuf)> = Vec::new();
+    // Without a slash a pattern means a name, wherever the file is.
+    let by_name = !pattern.contains('/');
+    let mut found: Vec<(SystemTime, usize, PathBuf)> = Vec::new();
     for entry in WalkBuilder::new(&root).hidden(false).require_git(false).build() {
         if stop.is_cancelled() {
             return Err(Outcome::Stopped { partial: String::new() });
@@ -75,15 +77,16 @@ fn find(input: Input, workspace: &Workspace, stop: &CancellationToken) -> Result
         let Ok(entry) = entry else { continue };
         let below = entry.path().strip_prefix(&root).unwrap_or(entry.path());
         let is_file = entry.file_type().is_some_and(|kind| !kind.is_dir());
-        if is_file && (matcher.is_match(below) || matcher.is_match(entry.path())) {
+        let name = if by_name { entry.file_name().as_ref() } else { below };
+        if is_file && (matcher.is_match(name) || matcher.is_match(entry.path())) {
             let modified =
                 entry.metadata().ok().and_then(|meta| meta.modified().ok()).unwrap_or(SystemTime::UNIX_EPOCH);
-            found.push((modified, entry.into_path()));
+            found.push((to_millisecond(modified), entry.depth(), entry.into_path()));
         }
     }
     found.sort();
     let total = found.len();
-    let names: Vec<String> = found.iter().take(MOST).map(|(_, path)| workspace.shown(path)).collect();
+    let names: Vec<String> = found.iter().take(MOST).map(|(_, _, path)| workspace.shown(path)).collect();
     let mut text = names.join("\n");
     if names.is_empty() {
         text.push_str("No files found");
@@ -98,4 +101,10 @@ fn find(input: Input, workspace: &Workspace, stop: &CancellationToken) -> Result
         map.insert("timedOut".to_owned(), true.into());
     }
     Ok(Outcome::text(text, structured))
+}
+
+/// Files that were made together have the same time, and then those further up come first.
+fn to_millisecond(time: SystemTime) -> SystemTime {
+    let since = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    SystemTime::UNIX_EPOCH + Duration::from_millis(since.as_millis() as u64)
 }

@@ -18,6 +18,8 @@ use crate::workspace::Workspace;
 const DEFAULT_LIMIT: usize = 250;
 /// A longer line is cut.
 const LONGEST_LINE: usize = 500;
+/// Between lines that do not follow each other.
+const BREAK: &str = "--";
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Searches the content of files by a regular expression.
@@ -107,7 +109,8 @@ fn search(input: Input, workspace: &Workspace, stop: &CancellationToken) -> Resu
         }
         let Ok(entry) = entry else { continue };
         if entry.file_type().is_some_and(|kind| kind.is_file()) {
-            let name = workspace.shown(entry.path());
+            // A search in one file need not name it.
+            let name = if root.is_file() { String::new() } else { workspace.shown(entry.path()) };
             hits.extend(query.search(entry.path(), &name));
         }
     }
@@ -188,6 +191,10 @@ fn split_globs(globs: &str) -> Vec<String> {
 }
 
 impl Query {
+    fn shows_context(&self) -> bool {
+        self.mode == Mode::Content && (self.before > 0 || self.after > 0)
+    }
+
     fn search(&self, path: &Path, name: &str) -> Option<Hits> {
         let mut lines = Lines { query: self, name, shown: Vec::new(), matches: 0 };
         SearcherBuilder::new()
@@ -224,7 +231,8 @@ impl Lines<'_> {
                 None => line.to_owned(),
             };
             let number = number.filter(|_| self.query.numbers).map(|n| format!("{}{mark}", n + at as u64));
-            self.shown.push(format!("{}{mark}{}{line}", self.name, number.unwrap_or_default()));
+            let name = if self.name.is_empty() { String::new() } else { format!("{}{mark}", self.name) };
+            self.shown.push(format!("{name}{}{line}", number.unwrap_or_default()));
         }
     }
 }
@@ -255,6 +263,13 @@ impl Sink for &mut Lines<'_> {
         Ok(true)
     }
 
+    fn context_break(&mut self, _: &grep_searcher::Searcher) -> Result<bool, Self::Error> {
+        if self.query.mode == Mode::Content {
+            self.shown.push(BREAK.to_owned());
+        }
+        Ok(true)
+    }
+
     fn context(&mut self, _: &grep_searcher::Searcher, line: &SinkContext<'_>) -> Result<bool, Self::Error> {
         if self.query.mode == Mode::Content {
             self.push(line.line_number(), '-', line.bytes());
@@ -273,6 +288,20 @@ impl Window {
         let total = all.len();
         (all.into_iter().skip(self.offset).take(self.limit).collect(), total)
     }
+
+    /// What of the whole is shown, when it is not all.
+    fn described(&self, total: usize) -> Option<String> {
+        let limit =
+            (total > self.offset.saturating_add(self.limit)).then(|| format!("limit: {}", self.limit));
+        let offset = (self.offset > 0).then(|| format!("offset: {}", self.offset));
+        let words: Vec<String> = limit.into_iter().chain(offset).collect();
+        (!words.is_empty()).then(|| words.join(", "))
+    }
+}
+
+/// A number of things, in words.
+fn counted(number: usize, thing: &str) -> String {
+    format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
 }
 
 fn report(query: &Query, hits: Vec<Hits>, window: Window, timed_out: bool, workspace: &Workspace) -> Outcome {
@@ -281,12 +310,12 @@ fn report(query: &Query, hits: Vec<Hits>, window: Window, timed_out: bool, works
     let (mut text, mut structured, total) = match query.mode {
         Mode::Files => {
             let (names, total) = window.of(hits.iter().map(|hit| workspace.shown(&hit.path)).collect());
-            let plural = if total == 1 { "file" } else { "files" };
+            let count = names.len();
+            let place = window.described(total).map(|place| format!(" {place}")).unwrap_or_default();
             let text = match total {
                 0 => "No files found".to_owned(),
-                _ => format!("Found {total} {plural}\n{}", names.join("\n")),
+                _ => format!("Found {}{place}\n{}", counted(count, "file"), names.join("\n")),
             };
-            let count = names.len();
             (
                 text,
                 json!({ "mode": "files_with_matches", "filenames": names, "numFiles": count, "totalFiles": total }),
@@ -294,8 +323,18 @@ fn report(query: &Query, hits: Vec<Hits>, window: Window, timed_out: bool, works
             )
         }
         Mode::Content => {
-            let (lines, total) = window.of(hits.into_iter().flat_map(|hit| hit.lines).collect());
-            let text = if total == 0 { "No matches found".to_owned() } else { lines.join("\n") };
+            let mut all: Vec<String> = Vec::new();
+            for hit in hits {
+                if query.shows_context() && !all.is_empty() {
+                    all.push(BREAK.to_owned());
+                }
+                all.extend(hit.lines);
+            }
+            let (lines, total) = window.of(all);
+            let mut text = if total == 0 { "No matches found".to_owned() } else { lines.join("\n") };
+            if let Some(place) = window.described(total) {
+                text.push_str(&format!("\n\n[Showing results with pagination = {place}]"));
+            }
             let count = lines.len();
             let structured = json!({
                 "mode": "content", "numFiles": 0, "filenames": [], "content": text, "numLines": count, "totalLines": total,
@@ -306,10 +345,13 @@ fn report(query: &Query, hits: Vec<Hits>, window: Window, timed_out: bool, works
             let rows =
                 hits.iter().map(|hit| format!("{}:{}", workspace.shown(&hit.path), hit.matches)).collect();
             let (rows, total) = window.of::<String>(rows);
-            let text = match total {
-                0 => "No matches found".to_owned(),
-                _ => format!("{}\n\n{matches} matches in {files} files", rows.join("\n")),
-            };
+            let shown = if total == 0 { "No matches found".to_owned() } else { rows.join("\n") };
+            let place = window
+                .described(total)
+                .map(|place| format!(" with pagination = {place}"))
+                .unwrap_or_default();
+            let (found, across) = (counted(matches, "total occurrence"), counted(files, "file"));
+            let text = format!("{shown}\n\nFound {found} across {across}{place}.");
             let structured = json!({
                 "mode": "count", "numFiles": files, "filenames": [], "content": rows.join("\n"), "numMatches": matches,
             });
@@ -323,10 +365,6 @@ fn report(query: &Query, hits: Vec<Hits>, window: Window, timed_out: bool, works
     };
     if total > window.offset.saturating_add(window.limit) {
         add("appliedLimit", window.limit.into());
-        text.push_str(&format!(
-            "\n({} more; raise head_limit or use offset)",
-            total - window.offset - window.limit
-        ));
     }
     if window.offset > 0 {
         add("appliedOffset", window.offset.into());

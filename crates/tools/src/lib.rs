@@ -9,6 +9,7 @@ mod args;
 mod background;
 mod bash;
 mod edit;
+mod exit_code;
 mod glob;
 mod grep;
 mod large_output;

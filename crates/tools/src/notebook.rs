@@ -1,5 +1,7 @@
 //! Jupyter notebooks: shown cell by cell, changed a cell at a time.
 
+use std::path::PathBuf;
+
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -7,8 +9,8 @@ use crate::args::Args;
 use crate::places::Place;
 use crate::schema::{path_argument, schema_of};
 use crate::seen::Sight;
-use crate::text_file::{self, TextError};
-use crate::tool::{Input, Outcome, Running, Spec, Tool, Touch};
+use crate::text_file::{self, TextError, TextFile};
+use crate::tool::{Done, Input, Outcome, Running, Spec, Tool, Touch};
 use crate::workspace::Workspace;
 
 /// The most text of one cell output that is shown.
@@ -22,19 +24,20 @@ pub(crate) fn shown(place: &Place) -> Result<Outcome, TextError> {
     };
     let cells: Vec<Value> =
         cells(&notebook).iter().enumerate().map(|(at, cell)| cell_view(at, cell)).collect();
-    let text: String = cells
-        .iter()
-        .map(|cell| {
-            let field = |name| cell.get(name).and_then(Value::as_str).unwrap_or_default();
-            let output = field("output");
-            let output =
-                if output.is_empty() { String::new() } else { format!("\n<output>\n{output}\n</output>") };
-            let (id, kind) = (field("cell_id"), field("cellType"));
-            format!("<cell id=\"{id}\" type=\"{kind}\">\n{}{output}\n</cell>\n", field("source"))
-        })
-        .collect();
-    let text = if text.is_empty() { "(the notebook has no cells)".to_owned() } else { text };
-    Ok(Outcome::text(text, json!({ "type": "notebook", "file": { "filePath": path, "cells": cells } })))
+    let mut text: Vec<String> = Vec::new();
+    for cell in &cells {
+        let field = |name| cell.get(name).and_then(Value::as_str).unwrap_or_default();
+        let (id, kind, output) = (field("cell_id"), field("cellType"), field("output"));
+        let kind = if kind == "code" { String::new() } else { format!("<cell_type>{kind}</cell_type>") };
+        text.push(format!("<cell id=\"{id}\">{kind}{}</cell id=\"{id}\">", field("source")));
+        if !output.is_empty() {
+            text.push(format!("\n{output}"));
+        }
+    }
+    let text = if text.is_empty() { "(the notebook has no cells)".to_owned() } else { text.join("\n") };
+    let structured = json!({ "type": "notebook", "file": { "filePath": path, "cells": cells } });
+    let content = json!([{ "type": "text", "text": text }]);
+    Ok(Outcome::Done(Box::new(Done { content, structured })))
 }
 
 fn cells(notebook: &Value) -> &[Value] {
@@ -98,41 +101,73 @@ impl Tool for NotebookEdit {
         path_argument(input, "notebook_path", workspace).map(Touch::Write).into_iter().collect()
     }
 
+    fn refuses(&self, input: &Input, workspace: &Workspace) -> Option<String> {
+        Planned::of(input.clone(), workspace).err().and_then(Outcome::complaint)
+    }
+
     fn run<'a>(&'a self, input: Input, workspace: &'a Workspace, _stop: CancellationToken) -> Running<'a> {
         Box::pin(async move { edit(input, workspace).unwrap_or_else(|refused| refused) })
     }
 }
 
+/// A change of a notebook that can be made.
+struct Planned {
+    path: PathBuf,
+    place: Place,
+    file: TextFile,
+    notebook: Value,
+    done: Changed,
+    source: String,
+    mode: String,
+}
+
+impl Planned {
+    /// Looks whether the change can be made, without making it.
+    fn of(input: Input, workspace: &Workspace) -> Result<Self, Outcome> {
+        let mut args = Args::new("NotebookEdit", input);
+        let path = args.text("notebook_path");
+        let source = args.maybe_text("new_source").unwrap_or_default();
+        let id = args.maybe_text("cell_id");
+        let kind = args.maybe_text("cell_type");
+        let mode = args.maybe_text("edit_mode").unwrap_or_else(|| "replace".to_owned());
+        if !matches!(mode.as_str(), "replace" | "insert" | "delete") {
+            args.problem("the parameter `edit_mode` must be replace, insert or delete");
+        }
+        if id.is_none() && mode != "insert" {
+            args.problem(format!("the parameter `cell_id` is missing: it says which cell to {mode}"));
+        }
+        if mode == "insert" && kind.is_none() {
+            args.problem("the parameter `cell_type` is missing: it says which kind of cell to insert");
+        }
+        args.check()?;
+        let path = workspace.resolve(&path);
+        if path.extension().is_none_or(|extension| extension != "ipynb") {
+            return Err(Outcome::misuse("this is no notebook: use Edit for other files"));
+        }
+        if !path.exists() {
+            return Err(Outcome::misuse(format!("{} does not exist", path.display())));
+        }
+        match workspace.seen().sight(&path) {
+            Sight::Current => {}
+            Sight::Never => {
+                return Err(Outcome::misuse("the notebook was not read yet: read it before changing it"));
+            }
+            Sight::Stale => {
+                return Err(Outcome::misuse("the notebook was changed since it was read: read it again"));
+            }
+        }
+        let place = workspace.place(&path);
+        let file = text_file::read(&place).map_err(|e| Outcome::failed(e.to_string()))?;
+        let mut notebook: Value = serde_json::from_str(&file.text)
+            .map_err(|e| Outcome::failed(format!("{} is not a valid notebook: {e}", path.display())))?;
+        let change = Change { id: id.as_deref(), kind: kind.as_deref(), source: &source, mode: &mode };
+        let done = change.apply(&mut notebook).map_err(Outcome::misuse)?;
+        Ok(Self { path, place, file, notebook, done, source, mode })
+    }
+}
+
 fn edit(input: Input, workspace: &Workspace) -> Result<Outcome, Outcome> {
-    let mut args = Args::new("NotebookEdit", input);
-    let path = args.text("notebook_path");
-    let source = args.maybe_text("new_source").unwrap_or_default();
-    let id = args.maybe_text("cell_id");
-    let kind = args.maybe_text("cell_type");
-    let mode = args.maybe_text("edit_mode").unwrap_or_else(|| "replace".to_owned());
-    if !matches!(mode.as_str(), "replace" | "insert" | "delete") {
-        args.problem("the parameter `edit_mode` must be replace, insert or delete");
-    }
-    if id.is_none() && mode != "insert" {
-        args.problem(format!("the parameter `cell_id` is missing: it says which cell to {mode}"));
-    }
-    args.check()?;
-    let path = workspace.resolve(&path);
-    match workspace.seen().sight(&path) {
-        Sight::Current => {}
-        Sight::Never => {
-            return Err(Outcome::misuse("the notebook was not read yet: read it before changing it"));
-        }
-        Sight::Stale => {
-            return Err(Outcome::misuse("the notebook was changed since it was read: read it again"));
-        }
-    }
-    let place = workspace.place(&path);
-    let file = text_file::read(&place).map_err(|e| Outcome::failed(e.to_string()))?;
-    let mut notebook: Value = serde_json::from_str(&file.text)
-        .map_err(|e| Outcome::failed(format!("{} is not a valid notebook: {e}", path.display())))?;
-    let change = Change { id: id.as_deref(), kind: kind.as_deref(), source: &source, mode: &mode };
-    let done = change.apply(&mut notebook).map_err(Outcome::misuse)?;
+    let Planned { path, place, file, notebook, done, source, mode } = Planned::of(input, workspace)?;
     let updated = pretty(&notebook, file.text.ends_with('\n'));
     workspace.announce_change(&path);
     text_file::replace(&place, &updated, file.crlf)

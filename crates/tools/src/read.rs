@@ -10,11 +10,7 @@ use crate::text_file::{self, TextError};
 use crate::tool::{Done, Input, Outcome, Running, Spec, Tool, Touch};
 use crate::workspace::Workspace;
 
-/// Lines shown when the call sets no limit.
-const DEFAULT_LINES: usize = 2000;
-/// A longer line is cut: minified files would fill the context otherwise.
-const LONGEST_LINE: usize = 2000;
-/// The most text one call returns.
+/// The most text one call returns; a longer line is cut.
 const LARGEST_TEXT: usize = 256 << 10;
 
 /// Reads a file: text with line numbers, images, notebooks, and the text of PDFs.
@@ -38,6 +34,14 @@ impl Tool for Read {
 
     fn touches(&self, input: &Input, workspace: &Workspace) -> Vec<Touch> {
         crate::schema::path_argument(input, "file_path", workspace).map(Touch::Read).into_iter().collect()
+    }
+
+    fn refuses(&self, input: &Input, workspace: &Workspace) -> Option<String> {
+        let path = crate::schema::path_argument(input, "file_path", workspace)?;
+        let kind = std::fs::metadata(&path).ok()?.file_type();
+        let ordinary = kind.is_file() || kind.is_dir();
+        // Reading a device or a pipe may never end.
+        (!ordinary).then(|| format!("{} is no file but a device or a pipe", path.display()))
     }
 
     fn run<'a>(&'a self, input: Input, workspace: &'a Workspace, _stop: CancellationToken) -> Running<'a> {
@@ -68,7 +72,7 @@ fn text(place: &Place, first: Option<u64>, limit: Option<u64>) -> Result<Outcome
     let file = text_file::read(place)?;
     let lines: Vec<&str> = file.text.split('\n').collect();
     let start = first.and_then(|n| usize::try_from(n).ok()).unwrap_or(1).max(1);
-    let wanted = limit.and_then(|n| usize::try_from(n).ok()).unwrap_or(DEFAULT_LINES);
+    let wanted = limit.and_then(|n| usize::try_from(n).ok()).unwrap_or(usize::MAX);
     let mut shown = String::new();
     let mut taken = 0;
     for (number, line) in lines.iter().enumerate().skip(start - 1).take(wanted) {
@@ -83,10 +87,15 @@ fn text(place: &Place, first: Option<u64>, limit: Option<u64>) -> Result<Outcome
     }
     let rest = lines.len().saturating_sub(start - 1 + taken);
     if taken == 0 {
-        shown = format!("(the file has {} lines; nothing is left at line {start})", lines.len());
+        let note = format!(
+            "Nothing is left to read at line {start}: this file exists, but it has no more than {} lines.",
+            lines.len()
+        );
+        shown = format!("<system-reminder>{note}</system-reminder>");
     } else if file.text.is_empty() {
-        shown = "(the file exists but is empty)".to_owned();
-    } else if rest > 0 {
+        shown = "<system-reminder>This file is there, but there is nothing in it yet.</system-reminder>"
+            .to_owned();
+    } else if rest > 0 && limit.is_none() {
         shown.push_str(&format!("\n({rest} more lines: read on with offset {})", start + taken));
     }
     let content = lines.iter().skip(start - 1).take(taken).copied().collect::<Vec<_>>().join("\n");
@@ -99,7 +108,7 @@ fn text(place: &Place, first: Option<u64>, limit: Option<u64>) -> Result<Outcome
 }
 
 fn cut(line: &str) -> String {
-    match line.char_indices().nth(LONGEST_LINE) {
+    match line.char_indices().nth(LARGEST_TEXT) {
         Some((at, _)) => format!("{}… ({} more bytes)", line.get(..at).unwrap_or_default(), line.len() - at),
         None => line.to_owned(),
     }

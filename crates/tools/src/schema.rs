@@ -12,6 +12,8 @@ pub(crate) fn schema_of<T: JsonSchema>() -> Value {
     let mut schema = settings.into_generator().into_root_schema_for::<T>();
     schema.remove("$schema");
     schema.remove("title");
+    // A parameter that does not exist is a mistake that the model should hear of.
+    schema.insert("additionalProperties".to_owned(), false.into());
     schema.to_value()
 }
 

@@ -26,6 +26,11 @@ pub trait Tool: Send + Sync {
     /// What a call would read or change on disk; the gate asks before the tool runs.
     fn touches(&self, input: &Input, workspace: &Workspace) -> Vec<Touch>;
 
+    /// What is wrong with a call before anybody is asked whether it may run, beyond what the schema says.
+    fn refuses(&self, _input: &Input, _workspace: &Workspace) -> Option<String> {
+        None
+    }
+
     /// Runs one call. The token fires when the user interrupts; the tool then ends soon and says that it was stopped.
     fn run<'a>(&'a self, input: Input, workspace: &'a Workspace, stop: CancellationToken) -> Running<'a>;
 }
@@ -81,6 +86,14 @@ pub struct Done {
 impl Outcome {
     pub(crate) fn text(content: impl Into<String>, structured: Value) -> Self {
         Self::Done(Box::new(Done { content: Value::String(content.into()), structured }))
+    }
+
+    /// What it says when it failed.
+    pub(crate) fn complaint(self) -> Option<String> {
+        match self {
+            Self::Failed { message, .. } => Some(message),
+            Self::Done(_) | Self::Stopped { .. } => None,
+        }
     }
 
     /// The world was not as the call assumed.

@@ -116,6 +116,11 @@ impl WebFetch {
 }
 
 impl Tool for WebFetch {
+    fn refuses(&self, input: &Input, _: &Workspace) -> Option<String> {
+        let url = input.get("url")?.as_str()?;
+        url::Url::parse(url).err().map(|problem| format!("{url:?} is no URL: {problem}"))
+    }
+
     fn spec(&self) -> Spec {
         Spec {
             name: "WebFetch",

@@ -41,6 +41,23 @@ pub struct Found {
     pub searches: u64,
 }
 
+impl SearchQuery {
+    fn read(input: Input) -> Result<Self, Outcome> {
+        let mut args = Args::new("WebSearch", input);
+        let query = args.text("query");
+        let allowed_domains = args.maybe_texts("allowed_domains").unwrap_or_default();
+        let blocked_domains = args.maybe_texts("blocked_domains").unwrap_or_default();
+        if !allowed_domains.is_empty() && !blocked_domains.is_empty() {
+            args.problem("`allowed_domains` and `blocked_domains` cannot be used together");
+        }
+        if query.trim().chars().count() < 2 {
+            args.problem("the parameter `query` must have at least 2 characters");
+        }
+        args.check()?;
+        Ok(Self { query, allowed_domains, blocked_domains })
+    }
+}
+
 /// Searches the web.
 pub struct WebSearch {
     searcher: Arc<dyn Searcher>,
@@ -53,19 +70,9 @@ impl WebSearch {
     }
 
     async fn call(&self, input: Input, stop: CancellationToken) -> Result<Outcome, Outcome> {
-        let mut args = Args::new("WebSearch", input);
-        let query = args.text("query");
-        let allowed_domains = args.maybe_texts("allowed_domains").unwrap_or_default();
-        let blocked_domains = args.maybe_texts("blocked_domains").unwrap_or_default();
-        if !allowed_domains.is_empty() && !blocked_domains.is_empty() {
-            args.problem("`allowed_domains` and `blocked_domains` cannot be used together");
-        }
-        if query.trim().chars().count() < 2 {
-            args.problem("the parameter `query` must have at least 2 characters");
-        }
-        args.check()?;
+        let asked = SearchQuery::read(input)?;
+        let query = asked.query.clone();
         let started = Instant::now();
-        let asked = SearchQuery { query: query.clone(), allowed_domains, blocked_domains };
         let found = tokio::select! {
             found = self.searcher.search(asked, stop.clone()) => found.map_err(Outcome::failed)?,
             () = stop.cancelled() => return Err(Outcome::Stopped { partial: String::new() }),
@@ -94,6 +101,10 @@ impl Tool for WebSearch {
 
     fn touches(&self, _: &Input, _: &Workspace) -> Vec<Touch> {
         Vec::new()
+    }
+
+    fn refuses(&self, input: &Input, _: &Workspace) -> Option<String> {
+        SearchQuery::read(input.clone()).err().and_then(Outcome::complaint)
     }
 
     fn run<'a>(&'a self, input: Input, _: &'a Workspace, stop: CancellationToken) -> Running<'a> {

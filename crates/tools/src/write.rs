@@ -27,6 +27,11 @@ impl Tool for Write {
         path_argument(input, "file_path", workspace).map(Touch::Write).into_iter().collect()
     }
 
+    fn refuses(&self, input: &Input, workspace: &Workspace) -> Option<String> {
+        let path = path_argument(input, "file_path", workspace)?;
+        path.is_dir().then(|| format!("{} is a directory: give the path of a file", path.display()))
+    }
+
     fn run<'a>(&'a self, input: Input, workspace: &'a Workspace, _stop: CancellationToken) -> Running<'a> {
         Box::pin(async move { write(input, workspace).unwrap_or_else(|refused| refused) })
     }

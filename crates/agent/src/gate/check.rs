@@ -61,6 +61,9 @@ impl Gate {
             report = self.hooks.fire(session, &passing.scene, occasion) => report,
             () = call.stop.cancelled() => return Verdict::Interrupt,
         };
+        if report.told > 0 {
+            call.pace.end().await;
+        }
         if let Some(failure) = report.failure {
             let message = match failure {
                 Failure::TimedOut => words::HOOK_TIMED_OUT,
@@ -92,6 +95,9 @@ impl Gate {
                 Engine::new(context).decide_with_hooks(&asked, &report.opinions)
             }
         });
+        if decision.behavior != Behavior::Allow {
+            passing.call.pace.question(&tool.name, tool.mcp_server.is_some()).await;
+        }
         match decision.behavior {
             Behavior::Allow => run(passing, Some(accepted(tool, &decision))),
             Behavior::Deny => self.deny(session, scene, tool, &decision, &report.opinions).await,
@@ -138,6 +144,7 @@ impl Gate {
                     if !hooks_have_spoken {
                         tokio::spawn(stand_in);
                     }
+                    call.pace.end().await;
                     return settle(passing, Answer::read(reply), "user");
                 }
                 answer = &mut stand_in, if !hooks_have_spoken => match answer {
@@ -171,8 +178,7 @@ async fn ask_tool(passing: &Passing<'_>, name: &str) -> Answer {
     let question = json!({"tool_name": tool.name, "input": tool.input, "tool_use_id": tool.id});
     let input = question.as_object().cloned().unwrap_or_default();
     let id = session.stamp().uuid().into_string().into();
-    let question =
-        ToolCall { id, name: name.to_owned(), input, caller: call.caller.clone(), stop: call.stop.clone() };
+    let question = ToolCall { id, name: name.to_owned(), input, ..(*call).clone() };
     match asked.run(&question, session).await.outcome {
         Outcome::Done(done) => Answer::of_tool(&done.content),
         Outcome::Failed { message, .. } => Answer::Unusable(words::request_failed(&message)),

@@ -16,6 +16,7 @@ use crate::history::History;
 use crate::hooks::Occasion;
 use crate::machine::{End, Limits};
 use crate::mcp::Servers;
+use crate::pace::Pace;
 use crate::record::Recorder;
 use crate::session::Session;
 use crate::stop::StopSignal;
@@ -36,6 +37,7 @@ pub(crate) struct Job {
     pub(crate) note: TaskNote,
     pub(crate) audience: Audience,
     pub(crate) stop: CancellationToken,
+    pub(crate) pace: Pace,
 }
 
 /// What came of it.
@@ -83,8 +85,8 @@ impl Job {
             parent: by.map(|caller| caller.agent_id.as_str().into()),
         };
         let prompt = prompt.to_owned();
-        let (audience, stop) = (Audience::Nobody, CancellationToken::new());
-        Self { kind, caller, prompt, model, note, audience, stop }
+        let (audience, stop, pace) = (Audience::Nobody, CancellationToken::new(), Pace::default());
+        Self { kind, caller, prompt, model, note, audience, stop, pace }
     }
 
     /// Does the work.
@@ -107,6 +109,7 @@ impl Job {
         let mut voice = Voice::subagent(&session, self.caller.clone(), recorder, self.audience);
         voice.stops_with(stop.clone());
         voice.reports_progress(self.note.clone());
+        self.pace.reach(2).await;
         voice.task(&blocks);
         let history = History::default();
         history.add_user(blocks);

@@ -123,6 +123,7 @@ fn start(mut job: Job, session: &Arc<Session>) -> Ran {
 async fn wait(mut job: Job, call: &ToolCall, session: &Arc<Session>) -> Ran {
     job.audience = Audience::Foreground { words: forwards_text(session) };
     job.stop = call.stop.child_token();
+    job.pace = call.pace.clone();
     let (note, model, agent_type) = (job.note.clone(), job.model.clone(), job.kind.name.clone());
     session.tell_task_started(&note, false);
     let report = job.run(session.clone()).await;

@@ -23,6 +23,11 @@ impl Talking {
                     self.said.first_piece.get_or_insert(self.begun.elapsed());
                 }
                 self.streamed(*event, first_after);
+                self.pace.step();
+                if self.pace.is_followed() {
+                    // What calls have to say after this piece comes before the next one.
+                    tokio::task::yield_now().await;
+                }
                 Vec::new()
             }
             Event::Block { message, request_id } => {
@@ -121,6 +126,7 @@ impl Talking {
                     input: input_of(&call.input),
                     caller: self.talk.voice.caller().cloned(),
                     stop: self.talk.stop.token().clone(),
+                    pace: self.pace.pace(),
                 }),
                 _ => {}
             }
@@ -140,6 +146,7 @@ impl Talking {
 
     fn answered(&mut self, answer: Answer) -> Vec<Next> {
         self.reply = None;
+        self.pace.over();
         let Answer { message, duration, .. } = answer;
         self.said.api_time += duration;
         self.talk.session.count_api_time(duration);
@@ -164,6 +171,7 @@ impl Talking {
 
     pub(super) fn failed(&mut self, failure: ApiFailure) -> Vec<Next> {
         self.reply = None;
+        self.pace.over();
         self.said.text = failure.text.clone();
         self.said.stop_reason = Some(StopReason::StopSequence);
         let frame = synthetic::api_error(&self.talk.session, &failure);

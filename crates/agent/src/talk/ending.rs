@@ -20,6 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 impl Talking {
     pub(super) async fn finish(&mut self, end: End) {
         self.said.end = end;
+        self.pace.over();
         let stopped = matches!(end, End::AbortedStreaming | End::AbortedTools);
         let mut cut_off = None;
         if stopped {

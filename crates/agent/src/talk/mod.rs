@@ -22,6 +22,7 @@ use crate::events;
 use crate::history::History;
 use crate::hooks::Occasion;
 use crate::machine::{CallEnd, End, Limits, Next, Nudge, Turn};
+use crate::pace::PaceMaker;
 use crate::session::Session;
 use crate::stop::StopSignal;
 use crate::tool::{AgentTool, ToolCall};
@@ -70,6 +71,8 @@ struct Talking {
     results: HashMap<ToolUseId, Performed>,
     /// What the model has said in the message that is being written.
     draft: Draft,
+    /// How far that message has come, for its calls.
+    pace: PaceMaker,
     begun: Instant,
     said: Said,
 }
@@ -114,6 +117,7 @@ impl Talk {
             calls: Vec::new(),
             results: HashMap::new(),
             draft: Draft::default(),
+            pace: PaceMaker::new(),
             begun: Instant::now(),
             said,
         };
@@ -201,6 +205,7 @@ impl Talking {
             })));
         }
         self.draft = Draft::default();
+        self.pace = PaceMaker::new();
         self.reply = Some(self.talk.session.model().stream(request, self.talk.stop.token().clone()));
         Vec::new()
     }

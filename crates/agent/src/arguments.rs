@@ -1,0 +1,93 @@
+//! The arguments of a call: held to the tool's schema, and completed.
+
+use serde_json::Value;
+
+use crate::session::Session;
+use crate::tool::{AgentTool, ToolCall};
+use pilothouse_tools::Input;
+
+/// What is wrong with the arguments by the tool's schema: told before anybody is asked for permission.
+pub(crate) fn problem(tool: &dyn AgentTool, input: &Input) -> Option<String> {
+    // An MCP server and structured output check their own arguments, and better.
+    if tool.mcp_server().is_some() || tool.is_internal() {
+        return None;
+    }
+    let problems = problems(&tool.input_schema(), input);
+    (!problems.is_empty()).then(|| format!("{} was called wrongly: {}", tool.name(), problems.join("; ")))
+}
+
+/// Puts in what models may leave out, and paths as they are meant: hosts and hooks are always told all of it.
+pub(crate) fn complete(session: &Session, call: &mut ToolCall) {
+    if call.name == "Edit" && !call.input.contains_key("replace_all") {
+        call.input.insert("replace_all".to_owned(), false.into());
+    }
+    let path = match call.name.as_str() {
+        "Read" | "Edit" | "Write" => "file_path",
+        "NotebookEdit" => "notebook_path",
+        _ => return,
+    };
+    if let Some(Value::String(path)) = call.input.get_mut(path)
+        && let Some(whole) = session.workspace().resolve(path).to_str()
+    {
+        *path = whole.to_owned();
+    }
+}
+
+fn problems(schema: &Value, input: &Input) -> Vec<String> {
+    let list = |name: &str| schema.get(name).and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    let required = list("required").iter().filter_map(Value::as_str);
+    let lacks = required.filter(|name| !input.contains_key(*name));
+    let mut problems: Vec<String> = lacks.map(|name| format!("the parameter `{name}` is missing")).collect();
+    let properties = schema.get("properties").and_then(Value::as_object);
+    for (name, value) in input {
+        match properties.and_then(|properties| properties.get(name)) {
+            Some(wanted) => {
+                problems.extend(misfit(wanted, value).map(|what| format!("`{name}` must be {what}")))
+            }
+            None if schema.get("additionalProperties") == Some(&Value::Bool(false)) => {
+                problems.push(format!("there is no parameter `{name}`"));
+            }
+            None => {}
+        }
+    }
+    problems
+}
+
+/// What a value should be and is not. Models also send numbers and truth values as strings; null is as good as nothing.
+fn misfit(schema: &Value, value: &Value) -> Option<String> {
+    if value.is_null() {
+        return None;
+    }
+    if let Some(words) = schema.get("enum").and_then(Value::as_array)
+        && !words.contains(value)
+    {
+        let words: Vec<String> = words.iter().filter(|word| !word.is_null()).map(Value::to_string).collect();
+        return Some(format!("one of {}", words.join(", ")));
+    }
+    let kinds: Vec<&str> = match schema.get("type")? {
+        Value::String(kind) => vec![kind.as_str()],
+        Value::Array(kinds) => kinds.iter().filter_map(Value::as_str).collect(),
+        _ => return None,
+    };
+    let written = |text: &str| value.as_str().is_some_and(|value| value == text);
+    let fits = kinds.iter().any(|kind| match *kind {
+        "string" => value.is_string(),
+        "boolean" => value.is_boolean() || written("true") || written("false"),
+        "integer" | "number" => {
+            value.is_number() || value.as_str().is_some_and(|text| text.trim().parse::<f64>().is_ok())
+        }
+        "array" => value.is_array(),
+        "object" => value.is_object(),
+        _ => true,
+    });
+    (!fits).then(|| {
+        format!(
+            "of the type {}",
+            kinds.iter().filter(|kind| **kind != "null").copied().collect::<Vec<_>>().join(" or ")
+        )
+    })
+}
+
+#[cfg(test)]
+#[path = "arguments_tests.rs"]
+mod tests;

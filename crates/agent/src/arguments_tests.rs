@@ -1,0 +1,35 @@
+use serde_json::json;
+
+use super::*;
+
+#[test]
+fn arguments_are_held_to_the_schema() {
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "path": {"type": "string"},
+            "count": {"type": ["integer", "null"]},
+            "all": {"type": "boolean"},
+            "mode": {"type": "string", "enum": ["a", "b"]},
+            "list": {"type": "array"},
+            "any": {},
+        },
+        "required": ["path"],
+        "additionalProperties": false,
+    });
+    let cases = [
+        (json!({"path": "x"}), 0),
+        (json!({}), 1),
+        (json!({"path": 3}), 1),
+        (json!({"path": "x", "count": "12", "all": "true", "mode": null}), 0),
+        (json!({"path": "x", "count": "many"}), 1),
+        (json!({"path": "x", "all": "yes"}), 1),
+        (json!({"path": "x", "mode": "c"}), 1),
+        (json!({"path": "x", "list": {}}), 1),
+        (json!({"path": "x", "any": [1], "more": 1}), 1),
+    ];
+    for (input, count) in cases {
+        let found = problems(&schema, input.as_object().expect("an object"));
+        assert_eq!(found.len(), count, "{input}: {found:?}");
+    }
+}
