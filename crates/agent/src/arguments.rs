@@ -64,6 +64,16 @@ fn misfit(schema: &Value, value: &Value) -> Option<String> {
         let words: Vec<String> = words.iter().filter(|word| !word.is_null()).map(Value::to_string).collect();
         return Some(format!("one of {}", words.join(", ")));
     }
+    let choices = ["anyOf", "oneOf"].into_iter().find_map(|name| schema.get(name)?.as_array());
+    if let Some(choices) = choices {
+        let mut misfits = choices
+            .iter()
+            .filter(|choice| choice.get("type") != Some(&"null".into()))
+            .map(|choice| misfit(choice, value));
+        // Whatever is wrong with the first is as good as any.
+        let first = misfits.next()?;
+        return first.filter(|_| misfits.all(|misfit| misfit.is_some()));
+    }
     let kinds: Vec<&str> = match schema.get("type")? {
         Value::String(kind) => vec![kind.as_str()],
         Value::Array(kinds) => kinds.iter().filter_map(Value::as_str).collect(),

@@ -13,6 +13,7 @@ fn arguments_are_held_to_the_schema() {
             "mode": {"type": "string", "enum": ["a", "b"]},
             "list": {"type": "array"},
             "any": {},
+            "either": {"anyOf": [{"type": "integer"}, {"type": "null"}]},
         },
         "required": ["path"],
         "additionalProperties": false,
@@ -26,6 +27,8 @@ fn arguments_are_held_to_the_schema() {
         (json!({"path": "x", "all": "yes"}), 1),
         (json!({"path": "x", "mode": "c"}), 1),
         (json!({"path": "x", "list": {}}), 1),
+        (json!({"path": "x", "either": 3}), 0),
+        (json!({"path": "x", "either": "abc"}), 1),
         (json!({"path": "x", "any": [1], "more": 1}), 1),
     ];
     for (input, count) in cases {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use pilothouse_model::{ApiFailure, Event, FailureKind, Purpose, Request, Thinking};
+use pilothouse_model::{ApiFailure, Event, FailureKind, Purpose, Request};
 use pilothouse_proto::system::{
     CompactBoundary, CompactMetadata, CompactResult, CompactTrigger, StatusKind, SystemStatus,
 };
@@ -21,7 +21,12 @@ const RESERVE: u64 = 33_000;
 const TASK: &str = "The conversation has become too long to go on with, so it will be replaced by a summary that you write now. Whoever reads it \
      knows nothing else. Write down, under these headings: what the user wants, in their own words where they matter; what was \
      decided and why; what was done, with the files concerned and the state they are in; what failed and how that was solved; \
-     what is left to do, and the very next step. Be exact about names, paths and commands. Call no tools.";
+     what is left to do, and the very next step. Be exact about names, paths and commands. Call no tools. Put the summary, and \
+     nothing else, between <summary> and </summary>.";
+
+/// Said the second time, when the first answer was no summary.
+const AGAIN: &str = "An earlier answer to this had no <summary> in it, so it could not be used. Answer with the summary between \
+     <summary> and </summary> and with nothing else: no tool calls, no questions, no remarks before or after it.";
 
 /// What made a compaction happen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,15 +57,13 @@ pub(crate) async fn compact(
     tell(session, Some(StatusKind::from("compacting")), None);
     session.compact_hooks_before(trigger, instructions).await;
     let mut request = as_it_stands(session);
+    // All else stays as in any other request, so that the API finds it in its cache.
     request.purpose = Purpose::Compaction;
-    request.tools.clear();
-    request.thinking = Thinking::Unset;
     let more =
         if instructions.is_empty() { String::new() } else { format!("\n\nThe user adds: {instructions}") };
     push_user(&mut request.messages, format!("{TASK}{more}"));
-    let summary = match say(session, request, stop).await {
-        Ok(summary) if !summary.trim().is_empty() => summary,
-        Ok(_) => return failed(session, "the model gave no summary"),
+    let summary = match summarise(session, request, stop).await {
+        Ok(summary) => summary,
         Err(error) => return failed(session, &error),
     };
     let text = format!(
@@ -70,6 +73,31 @@ pub(crate) async fn compact(
     let frames = replace(session, trigger, text, pre_tokens, begun, contexts);
     tell(session, None, Some(Ok(())));
     Ok(Compacted { frames })
+}
+
+/// Lets the model write the summary. One that does not mark it as such is asked again, and then taken at its word.
+async fn summarise(
+    session: &Session,
+    mut request: Request,
+    stop: CancellationToken,
+) -> Result<String, String> {
+    let first = say(session, request.clone(), stop.clone()).await?;
+    if let Some(summary) = marked(&first) {
+        return Ok(summary);
+    }
+    if first.trim().is_empty() {
+        return Err("the model gave no summary".to_owned());
+    }
+    push_user(&mut request.messages, AGAIN.to_owned());
+    let second = say(session, request, stop).await?;
+    let summary = marked(&second).unwrap_or(second);
+    if summary.trim().is_empty() { Err("the model gave no summary".to_owned()) } else { Ok(summary) }
+}
+
+fn marked(answer: &str) -> Option<String> {
+    let (_, rest) = answer.split_once("<summary>")?;
+    let summary = rest.rsplit_once("</summary>").map_or(rest, |(summary, _)| summary).trim();
+    (!summary.is_empty()).then(|| summary.to_owned())
 }
 
 /// Compacts when the context is so full that the next question might not fit. When that fails the conversation goes on as

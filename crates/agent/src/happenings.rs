@@ -78,18 +78,25 @@ impl Session {
     }
 
     /// Shows the user a line.
-    pub(crate) fn say_informational(&self, content: &str) {
+    pub(crate) fn say_blocked(&self, reason: &str, kept: bool) {
+        let (kind, content) = match kept {
+            true => ("stopped_by_hook", format!("A hook stopped the turn: {reason}")),
+            false => ("blocked_by_hook", format!("A hook refused the prompt: {reason}")),
+        };
+        let mut extra = Extra::new();
+        let outcome = serde_json::json!({"kind": kind, "prompt_kept": kept, "reason": reason});
+        extra.insert("prompt_submit_outcome", outcome);
         let frame = Informational {
-            content: content.to_owned(),
+            content,
             level: InformationalLevel::Warning,
             tool_use_id: Opt::Absent,
-            prevent_continuation: Opt::Absent,
+            prevent_continuation: true.into(),
             tag: Opt::Absent,
             uuid: self.stamp().uuid(),
             session_id: self.id(),
             timestamp: Opt::Absent,
             is_meta: Opt::Absent,
-            extra: Extra::new(),
+            extra,
         };
         self.output().emit(AgentFrame::System(System::Informational(Box::new(frame))));
     }

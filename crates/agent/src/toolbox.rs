@@ -83,7 +83,12 @@ impl Session {
         let wanted = self.launch().tools.as_deref();
         let talks = self.launch().asks != crate::launch::Asks::Nobody;
         let env = &self.launch().env;
-        let old_list = env.get(TASKS_SWITCH).is_some() && !env.is_on(TASKS_SWITCH);
+        let names = |tool: &str| wanted.is_some_and(|names| names.iter().any(|name| name == tool));
+        // Where there are subagents their tasks are the list, as with the real CLI.
+        let old_list = match env.get(TASKS_SWITCH) {
+            Some(_) => !env.is_on(TASKS_SWITCH),
+            None => names("TodoWrite") && !names("Task") && !names("Agent"),
+        };
         let mut tools: Vec<Arc<dyn AgentTool>> = self
             .toolbox()
             .all()

@@ -29,8 +29,9 @@ pub(crate) struct TurnOver {
 }
 
 /// Runs a turn and sends its result.
-pub(crate) async fn run(session: Arc<Session>, prompts: Vec<Prompt>, stop: StopSignal) -> TurnOver {
+pub(crate) async fn run(session: Arc<Session>, mut prompts: Vec<Prompt>, stop: StopSignal) -> TurnOver {
     let begun = Instant::now();
+    name(&session, &mut prompts);
     session.begin_turn();
     let ids: Vec<String> = prompts.iter().filter_map(Prompt::uuid).map(str::to_owned).collect();
     let origin = prompts.first().and_then(|prompt| prompt.frame.origin.as_ref().cloned());
@@ -43,7 +44,10 @@ pub(crate) async fn run(session: Arc<Session>, prompts: Vec<Prompt>, stop: StopS
     if !matches!(left, Left::Result { .. }) {
         session.output().emit(init(&session, &ids));
     }
-    replay(&session, &prompts);
+    let mut echoes = echoes(&session, &prompts);
+    if !matches!((&left, &told), (Left::All | Left::Prompt { .. }, Told::Contexts(_))) {
+        echo_all(&session, std::mem::take(&mut echoes));
+    }
     let facts = |session: &Session| Circumstances {
         duration: begun.elapsed(),
         stop: stop.why(),
@@ -60,12 +64,23 @@ pub(crate) async fn run(session: Arc<Session>, prompts: Vec<Prompt>, stop: StopS
     }
     let mut contexts = match told {
         Told::Contexts(contexts) => contexts,
-        Told::Blocked(reason) => {
+        Told::Blocked { reason, kept } => {
+            session.say_blocked(&reason, kept);
+            if kept {
+                take_in(&session, &prompts, None, Vec::new());
+            }
             let frame = result::of_local(&session, &reason, facts(&session));
             session.output().emit(AgentFrame::Result(Box::new(frame)));
             return TurnOver { fulfilled: true };
         }
     };
+    if is_silent(&prompts) {
+        echo_all(&session, echoes);
+        take_in(&session, &prompts, None, contexts);
+        let frame = result::of_local(&session, "", facts(&session));
+        session.output().emit(AgentFrame::Result(Box::new(frame)));
+        return TurnOver { fulfilled: true };
+    }
     if session.is_over_budget() {
         let said = Said::nothing(End::Budget);
         let frame = result::of_talk(&session, &said, facts(&session));
@@ -85,7 +100,7 @@ pub(crate) async fn run(session: Arc<Session>, prompts: Vec<Prompt>, stop: StopS
     }
     compact::when_due(&session, stop.token().clone()).await;
     take_in(&session, &prompts, instead, contexts);
-    let said = converse(&session, ids.clone(), stop.clone()).await;
+    let said = converse(&session, ids.clone(), echoes, stop.clone()).await;
     for uuid in session.take_injected_ids() {
         session.tell_lifecycle(&uuid, Lifecycle::Completed);
     }
@@ -96,7 +111,8 @@ pub(crate) async fn run(session: Arc<Session>, prompts: Vec<Prompt>, stop: StopS
     let frame = result::of_talk(&session, &said, facts(&session));
     session.output().emit(AgentFrame::Result(Box::new(frame)));
     let stopped = matches!(said.end, End::AbortedStreaming | End::AbortedTools);
-    TurnOver { fulfilled: !stopped || stop.why() == Some(Stop::Urgent) }
+    let failed = said.end == End::ApiError;
+    TurnOver { fulfilled: !failed && (!stopped || stop.why() == Some(Stop::Urgent)) }
 }
 
 /// A turn begins with all tools there are, so it waits for MCP servers that are still being connected.
@@ -116,7 +132,11 @@ enum Told {
     /// It goes on, with this for the model.
     Contexts(Vec<String>),
     /// It does not go on.
-    Blocked(String),
+    Blocked {
+        reason: String,
+        /// Whether the prompt stays in the conversation all the same.
+        kept: bool,
+    },
 }
 
 async fn tell_hooks(session: &Arc<Session>, prompts: &[Prompt], stop: &StopSignal) -> Told {
@@ -129,9 +149,11 @@ async fn tell_hooks(session: &Arc<Session>, prompts: &[Prompt], stop: &StopSigna
             report = session.hooks().fire(session, &scene, occasion) => report,
             () = stop.token().cancelled() => break,
         };
-        if let Some(reason) = report.block.or(report.stop) {
-            session.say_informational(&reason);
-            return Told::Blocked(reason);
+        if let Some(reason) = report.block {
+            return Told::Blocked { reason, kept: false };
+        }
+        if let Some(reason) = report.stop {
+            return Told::Blocked { reason, kept: true };
         }
         let title = report.specific.iter().find_map(|specific| match specific {
             HookSpecificOutput::UserPromptSubmit(output) => output.session_title.as_deref(),
@@ -145,16 +167,34 @@ async fn tell_hooks(session: &Arc<Session>, prompts: &[Prompt], stop: &StopSigna
     Told::Contexts(contexts)
 }
 
-/// Echoes the host's messages, if it wants that.
-fn replay(session: &Session, prompts: &[Prompt]) {
-    if !session.launch().replay_user_messages {
-        return;
+/// Gives prompts without an id one, by which the host can go back to them later.
+pub(crate) fn name(session: &Session, prompts: &mut [Prompt]) {
+    for prompt in prompts.iter_mut().filter(|prompt| prompt.frame.uuid.as_ref().is_none()) {
+        prompt.own_id = Some(session.stamp().uuid());
     }
-    for prompt in prompts.iter().filter(|prompt| prompt.from_host) {
-        let mut frame = echo(session, &prompt.frame);
-        frame.timestamp = session.stamp().timestamp().into();
+}
+
+/// The host's messages to be echoed, if it wants that.
+pub(crate) fn echoes(session: &Session, prompts: &[Prompt]) -> Vec<User> {
+    let wanted = session.launch().replay_user_messages;
+    let prompts = prompts.iter().filter(|prompt| wanted && prompt.from_host);
+    let stamped = |prompt: &Prompt| User {
+        timestamp: session.stamp().timestamp().into(),
+        uuid: prompt.id().cloned().into(),
+        ..echo(session, &prompt.frame)
+    };
+    prompts.map(stamped).collect()
+}
+
+pub(crate) fn echo_all(session: &Session, echoes: Vec<User>) {
+    for frame in echoes {
         session.output().emit(AgentFrame::User(Box::new(frame)));
     }
+}
+
+/// Whether the prompt only joins the conversation, for a later one.
+fn is_silent(prompts: &[Prompt]) -> bool {
+    matches!(prompts, [prompt] if prompt.frame.should_query.as_ref() == Some(&false))
 }
 
 /// A message of the host as it is echoed.
@@ -202,7 +242,7 @@ fn take_in(session: &Session, prompts: &[Prompt], instead: Option<Vec<ContentBlo
     session.history().add_user(blocks);
 }
 
-async fn converse(session: &Arc<Session>, prompts: Vec<String>, stop: StopSignal) -> Said {
+async fn converse(session: &Arc<Session>, prompts: Vec<String>, echoes: Vec<User>, stop: StopSignal) -> Said {
     let tools = session.tools_in_force();
     let limits =
         Limits { rounds: session.launch().max_turns, structured: session.structured_output().is_some() };
@@ -210,7 +250,9 @@ async fn converse(session: &Arc<Session>, prompts: Vec<String>, stop: StopSignal
     let talk = Talk {
         session: session.clone(),
         history: session.history().clone(),
-        voice: Voice::main(session, prompts),
+        voice: Voice::main(session, prompts.clone()),
+        prompts,
+        echoes,
         tools,
         limits,
         stop,

@@ -88,12 +88,12 @@ fn text(place: &Place, first: Option<u64>, limit: Option<u64>) -> Result<Outcome
     let rest = lines.len().saturating_sub(start - 1 + taken);
     if taken == 0 {
         let note = format!(
-            "Nothing is left to read at line {start}: this file exists, but it has no more than {} lines.",
+            "Nothing is left to read at line {start}: the file exists, but it has no more than {} lines in all.",
             lines.len()
         );
         shown = format!("<system-reminder>{note}</system-reminder>");
     } else if file.text.is_empty() {
-        shown = "<system-reminder>This file is there, but there is nothing in it yet.</system-reminder>"
+        shown = "<system-reminder>The file exists, but there is nothing to read in it.</system-reminder>"
             .to_owned();
     } else if rest > 0 && limit.is_none() {
         shown.push_str(&format!("\n({rest} more lines: read on with offset {})", start + taken));

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pilothouse_catalog::Entry;
 use pilothouse_proto::system::TaskEnd;
-use pilothouse_proto::{ContentBlock, ToolUseId};
+use pilothouse_proto::{Content, ContentBlock, ToolUseId};
 use pilothouse_tools::{Done, Input, Outcome};
 use serde_json::{Value, json};
 
@@ -13,6 +13,9 @@ use crate::session::Session;
 use crate::subagents::{Job, Kind};
 use crate::tool::{AgentTool, Ran, ToolCall, Working};
 use crate::voice::Audience;
+
+/// How the text of a skill begins.
+const BASE_DIRECTORY: &str = "Base directory for this skill:";
 
 /// `Skill`.
 #[derive(Clone, Copy, Debug)]
@@ -115,8 +118,51 @@ async fn launch(call: &ToolCall, session: &Arc<Session>) -> Result<Ran, String> 
     expand::allow(session, entry);
     let mut ran: Ran =
         done(format!("Launching skill: {}", entry.name), json!({"success": true, "commandName": entry.name}));
+    match loaded(call, session, &prompt) {
+        Loaded::No => {}
+        Loaded::Same => {
+            let note = format!("The skill {} was loaded before and has not changed.", entry.name);
+            ran.follow_ups.push(vec![ContentBlock::text(note)]);
+            return Ok(ran);
+        }
+        Loaded::Other => {
+            let note = format!("The skill {} was loaded before; this time it reads as follows.", entry.name);
+            ran.follow_ups.push(vec![ContentBlock::text(note)]);
+        }
+    }
     ran.follow_ups.push(vec![ContentBlock::text(prompt)]);
     Ok(ran)
+}
+
+/// Whether the conversation has a skill already.
+enum Loaded {
+    No,
+    /// Word for word.
+    Same,
+    /// With other arguments.
+    Other,
+}
+
+fn loaded(call: &ToolCall, session: &Session, prompt: &str) -> Loaded {
+    // A subagent has a conversation of its own, where nothing is known of this one.
+    if call.caller.is_some() {
+        return Loaded::No;
+    }
+    let place = prompt.lines().next().filter(|line| line.starts_with(BASE_DIRECTORY));
+    let messages = session.history().messages();
+    let mut found = Loaded::No;
+    for message in &messages {
+        let Content::Blocks(blocks) = &message.content else { continue };
+        for text in blocks.iter().filter_map(ContentBlock::as_text) {
+            if text == prompt {
+                return Loaded::Same;
+            }
+            if place.is_some_and(|place| text.lines().next() == Some(place)) {
+                found = Loaded::Other;
+            }
+        }
+    }
+    found
 }
 
 /// Runs a skill that wants an agent of its own.

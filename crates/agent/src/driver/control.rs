@@ -30,7 +30,9 @@ impl Running {
                 self.finish = Some(0);
             }
             HostRequest::Initialize(initialize) => {
-                control::initialize(&session, *initialize, &raw, responder).await
+                if control::initialize(&session, *initialize, &raw, responder).await {
+                    self.held.list_tasks();
+                }
             }
             _ if session.launch().await_initialize && !session.is_initialized() => {
                 responder.error("with --await-initialize the first request must be initialize");

@@ -3,6 +3,7 @@
 mod background;
 mod control;
 mod frames;
+mod held;
 mod intake;
 
 use std::sync::Arc;
@@ -23,10 +24,8 @@ use crate::session::Session;
 use crate::stop::StopSignal;
 use crate::turn::{self, STOPPING, TurnOver};
 
+use held::Held;
 use intake::{Came, Intake};
-
-/// How long the host hears nothing after the result of a turn that took prompts with ids.
-const AFTER_RESULT: Duration = Duration::from_millis(4);
 
 /// How long a session that cannot begin waits for its host to speak first.
 const FIRST_WORD: Duration = Duration::from_secs(2);
@@ -48,6 +47,7 @@ struct Running {
     finish: Option<i32>,
     /// The process ends after the running turn, whatever waits.
     leaving: Option<i32>,
+    held: Held,
 }
 
 impl Driver {
@@ -66,10 +66,13 @@ impl Driver {
                 if let Ok(Came::Request(request)) = tokio::time::timeout(FIRST_WORD, intake.next()).await {
                     request.responder.leave_unanswered();
                 }
+                // Hosts stop reading after a result, so the complaint is first.
+                complain(&cannot.text);
                 let frame = result::of_failed_start(&session, &cannot.text);
                 session.output().emit(AgentFrame::Result(Box::new(frame)));
+            } else {
+                complain(&cannot.text);
             }
-            complain(&cannot.text);
             return finish(&session, 1).await;
         }
         for warning in session.trust_warnings() {
@@ -82,6 +85,7 @@ impl Driver {
             stop: StopSignal::default(),
             finish: None,
             leaving: None,
+            held: Held::default(),
         };
         running.start_contexts().await;
         let code = running.listen(intake).await;
@@ -118,33 +122,34 @@ impl Running {
                         return code;
                     }
                 }
-                Some(over) = self.turns.join_next() => {
-                    // What became of the prompts is told after the result has had time to arrive: a host that sends the
-                    // next prompt on a result hears of both in the order of the real CLI.
-                    if self.queue(|queue| queue.runs_named_prompts()) {
-                        tokio::time::sleep(AFTER_RESULT).await;
-                    }
-                    self.turn_over(over);
-                }
-                came = intake.next(), if input_open => match came {
-                    Came::Request(request) => self.request(*request).await,
-                    Came::Event(event) => {
-                        if let Err(complaint) = self.event(*event) {
-                            (self.driver.complain)(&complaint);
-                            return 1;
+                Some(over) = self.turns.join_next() => self.turn_over(over),
+                came = intake.next(), if input_open => {
+                    self.tell_held();
+                    match came {
+                        Came::Request(request) => self.request(*request).await,
+                        Came::Event(event) => {
+                            if let Err(complaint) = self.event(*event) {
+                                (self.driver.complain)(&complaint);
+                                return 1;
+                            }
+                        }
+                        Came::End => {
+                            input_open = false;
+                            let doing = self.queue(Queue::end_input);
+                            self.perform(doing);
                         }
                     }
-                    Came::End => {
-                        input_open = false;
-                        let doing = self.queue(Queue::end_input);
-                        self.perform(doing);
-                    }
-                },
-                Some(end) = self.driver.task_ends.recv() => self.task_ended(end),
+                }
+                Some(end) = self.driver.task_ends.recv() => {
+                    self.tell_held();
+                    self.task_ended(end);
+                }
                 Some(prompt) = own_prompts.recv() => {
+                    self.tell_held();
                     let doing = self.queue(|queue| queue.prompt(prompt));
                     self.perform(doing);
                 }
+                () = self.held.due() => self.tell_held(),
             }
         }
     }
@@ -167,8 +172,25 @@ impl Running {
             return;
         }
         let doing = self.queue(|queue| queue.turn_ended(fulfilled));
+        if self.queue(|queue| queue.is_running()) || doing.contains(&Doing::Exit) {
+            return self.perform(doing);
+        }
+        // Nothing else is to be done, so the host may have the word first.
+        self.held.turn_ended(doing);
+        if self.held.is_empty() {
+            self.session().tell_state(SessionState::Idle);
+        }
+    }
+
+    /// Tells what was held back, if anything was.
+    fn tell_held(&mut self) {
+        let (doing, more) = self.held.take();
+        let ended = !doing.is_empty();
         self.perform(doing);
-        if !self.queue(|queue| queue.is_running()) {
+        if more.tasks {
+            self.session().tell_tasks();
+        }
+        if ended && !self.queue(|queue| queue.is_running()) {
             self.session().tell_state(SessionState::Idle);
         }
     }
@@ -188,10 +210,6 @@ impl Running {
                     self.stop = StopSignal::default();
                     self.turns.spawn(turn::run(session.clone(), prompts, self.stop.clone()));
                 }
-                Doing::Append(prompt) => {
-                    session.record_prompt(&prompt);
-                    session.history().add_user(prompt.blocks());
-                }
                 Doing::Stop(why) => {
                     self.stop.fire(why);
                     if why == Stop::Urgent {
@@ -206,6 +224,7 @@ impl Running {
     }
 
     async fn signal(&mut self, signal: Signal) -> Option<i32> {
+        self.tell_held();
         let code = match signal {
             Signal::Interrupt => {
                 if !self.queue(|queue| queue.is_running()) {

@@ -86,6 +86,7 @@ fn how(
     match said.end {
         End::Completed => (Success, TerminalReason::Completed, None),
         End::HookStopped => (Success, TerminalReason::HookStopped, None),
+        End::StopHookPrevented => (Success, TerminalReason::StopHookPrevented, None),
         End::ApiError => {
             let status = said.failure.as_ref().and_then(|failure| failure.status);
             let reason = match said.failure.as_ref().map(|failure| failure.kind) {

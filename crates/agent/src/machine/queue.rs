@@ -1,6 +1,6 @@
 use std::collections::{HashSet, VecDeque};
 
-use pilothouse_proto::{Content, ContentBlock, MessageOrigin, Priority, User};
+use pilothouse_proto::{Content, ContentBlock, MessageOrigin, Priority, User, Uuid};
 
 /// A message for the model that waits for its turn.
 #[derive(Clone, Debug, PartialEq)]
@@ -9,6 +9,8 @@ pub(crate) struct Prompt {
     pub(crate) frame: Box<User>,
     /// Whether a host sent it. Other prompts are the session's own, such as the end of a background task.
     pub(crate) from_host: bool,
+    /// The id under which it is remembered, when its sender gave none.
+    pub(crate) own_id: Option<Uuid>,
 }
 
 /// What became of a prompt, as `command_lifecycle` names it.
@@ -38,8 +40,6 @@ pub(crate) enum Doing {
     Repeat(Box<User>),
     /// Start a turn with these prompts.
     Start(Vec<Prompt>),
-    /// Put a message into the history without a turn.
-    Append(Prompt),
     /// Stop the running turn.
     Stop(Stop),
     /// Nothing is left to do and nothing more will come.
@@ -58,16 +58,21 @@ pub(crate) struct Queue {
 
 impl Prompt {
     pub(crate) fn from_host(frame: User) -> Self {
-        Self { frame: Box::new(frame), from_host: true }
+        Self { frame: Box::new(frame), from_host: true, own_id: None }
     }
 
     pub(crate) fn own(content: impl Into<Content>, origin: Option<MessageOrigin>) -> Self {
         let frame = User { origin: origin.into(), ..User::prompt(content) };
-        Self { frame: Box::new(frame), from_host: false }
+        Self { frame: Box::new(frame), from_host: false, own_id: None }
     }
 
     pub(crate) fn uuid(&self) -> Option<&str> {
         self.frame.uuid.as_ref().map(|uuid| uuid.as_str()).filter(|_| self.from_host)
+    }
+
+    /// The id under which it is told and remembered.
+    pub(crate) fn id(&self) -> Option<&Uuid> {
+        self.frame.uuid.as_ref().or(self.own_id.as_ref())
     }
 
     /// What goes to the model, as blocks. Tool results of a host are dropped, and nothing at all is said to be so.
@@ -106,6 +111,11 @@ impl Prompt {
         self.from_host && self.text().is_some_and(|text| text.trim_start().starts_with('/'))
     }
 
+    /// Whether its turn is its own: prompts of the session, commands, and messages that no answer is wanted to.
+    fn is_alone(&self) -> bool {
+        !self.from_host || self.is_command() || self.frame.should_query.as_ref() == Some(&false)
+    }
+
     fn is(&self, priority: &Priority) -> bool {
         self.frame.priority.as_ref() == Some(priority)
     }
@@ -120,11 +130,6 @@ impl Queue {
                 return vec![Doing::Repeat(prompt.frame)];
             }
             doing.push(Doing::Tell(uuid, Lifecycle::Queued));
-        }
-        if prompt.frame.should_query.as_ref() == Some(&false) {
-            doing.extend(prompt.uuid().map(|uuid| Doing::Tell(uuid.to_owned(), Lifecycle::Completed)));
-            doing.push(Doing::Append(prompt));
-            return doing;
         }
         let urgent = prompt.is(&Priority::Now);
         if urgent {
@@ -206,11 +211,6 @@ impl Queue {
         self.waiting.len()
     }
 
-    /// Whether the running turn took prompts that have ids.
-    pub(crate) fn runs_named_prompts(&self) -> bool {
-        self.running.as_ref().is_some_and(|taken| !taken.is_empty())
-    }
-
     /// Whether a turn runs.
     pub(crate) fn is_running(&self) -> bool {
         self.running.is_some()
@@ -219,9 +219,9 @@ impl Queue {
     /// Starts the next turn: one slash command, or all plain prompts up to the next one.
     fn start(&mut self) -> Vec<Doing> {
         let Some(first) = self.waiting.pop_front() else { return Vec::new() };
-        let alone = first.is_command() || first.is(&Priority::Now) || !first.from_host;
+        let alone = first.is_alone() || first.is(&Priority::Now);
         let mut prompts = vec![first];
-        while !alone && self.waiting.front().is_some_and(|next| !next.is_command() && next.from_host) {
+        while !alone && self.waiting.front().is_some_and(|next| !next.is_alone()) {
             prompts.extend(self.waiting.pop_front());
         }
         let taken: Vec<String> = prompts.iter().filter_map(Prompt::uuid).map(str::to_owned).collect();

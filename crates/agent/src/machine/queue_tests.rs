@@ -20,7 +20,6 @@ fn short(doing: &[Doing]) -> Vec<String> {
                 let texts: Vec<String> = prompts.iter().filter_map(Prompt::text).collect();
                 format!("start {}", texts.join("+"))
             }
-            Doing::Append(prompt) => format!("append {}", prompt.text().unwrap_or_default()),
             Doing::Stop(why) => format!("stop {why:?}"),
             Doing::Exit => "exit".to_owned(),
         })
@@ -111,10 +110,12 @@ fn a_waiting_prompt_can_be_taken_back() {
 }
 
 #[test]
-fn a_message_may_join_the_history_without_a_turn() {
+fn a_message_that_wants_no_answer_has_a_turn_of_its_own() {
     let mut queue = Queue::default();
     let mut silent = prompt("by the way", None);
     silent.frame.should_query = false.into();
-    assert_eq!(short(&queue.prompt(silent)), ["append by the way"]);
-    assert!(!queue.is_running());
+    assert_eq!(short(&queue.prompt(silent)), ["start by the way"]);
+    assert!(queue.is_running());
+    queue.prompt(prompt("one", None));
+    assert_eq!(short(&queue.turn_ended(true)), ["start one"]);
 }

@@ -60,6 +60,8 @@ pub(crate) enum Nudge {
 pub(crate) enum End {
     Completed,
     HookStopped,
+    /// A stop hook said that nothing is to follow.
+    StopHookPrevented,
     MaxTurns,
     Budget,
     SchemaFailures,
@@ -189,6 +191,11 @@ impl Turn {
             return self.ask();
         }
         self.end(End::Completed)
+    }
+
+    /// A stop hook wants nothing to follow.
+    pub(crate) fn stop_hooks_forbid(&mut self) -> Vec<Next> {
+        self.end(End::StopHookPrevented)
     }
 
     /// Whether a stop hook has sent the model on before in this turn.

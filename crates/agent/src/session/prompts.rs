@@ -9,6 +9,7 @@ use tokio::sync::mpsc;
 use super::Session;
 use crate::frames::result::no_subagents;
 use crate::machine::{Doing, Lifecycle, Prompt, Queue};
+use crate::turn;
 
 impl Session {
     /// Looks at or changes the prompts that wait.
@@ -49,9 +50,11 @@ impl Session {
 
     /// Prompts that came while the turn ran and go into it.
     pub(crate) fn take_injected(&self) -> Vec<Prompt> {
-        let (prompts, doing) = self.queue(Queue::inject);
+        let (mut prompts, doing) = self.queue(Queue::inject);
+        turn::name(self, &mut prompts);
         let taken = prompts.iter().filter_map(Prompt::uuid).map(str::to_owned);
         self.state().injected.extend(taken);
+        turn::echo_all(self, turn::echoes(self, &prompts));
         for told in doing {
             if let Doing::Tell(uuid, lifecycle) = told {
                 self.tell_lifecycle(&uuid, lifecycle);
@@ -84,7 +87,7 @@ impl Session {
 
     /// Writes a prompt to the transcript, under its own id if it has one.
     pub(crate) fn record_prompt(&self, prompt: &Prompt) {
-        let uuid = prompt.frame.uuid.as_ref().cloned().unwrap_or_else(|| self.stamp.uuid());
+        let uuid = prompt.id().cloned().unwrap_or_else(|| self.stamp.uuid());
         let content = serde_json::to_value(&prompt.frame.message.content).unwrap_or_default();
         let mut more = Map::new();
         more.insert("promptId".to_owned(), self.prompt_id().into_string().into());

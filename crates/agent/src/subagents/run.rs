@@ -126,14 +126,23 @@ impl Job {
             request
         });
         let stop_signal = StopSignal::of(stop.clone());
-        let talk =
-            Talk { session: session.clone(), history, voice, tools, limits, stop: stop_signal, request };
+        let talk = Talk {
+            session: session.clone(),
+            history,
+            voice,
+            prompts: Vec::new(),
+            echoes: Vec::new(),
+            tools,
+            limits,
+            stop: stop_signal,
+            request,
+        };
         let said = Box::pin(talk.run()).await;
         let end = match said.end {
             _ if stop.is_cancelled() => TaskEnd::Stopped,
             End::AbortedStreaming | End::AbortedTools => TaskEnd::Stopped,
             End::ApiError | End::Budget | End::MaxTurns | End::SchemaFailures => TaskEnd::Failed,
-            End::Completed | End::HookStopped => TaskEnd::Completed,
+            End::Completed | End::HookStopped | End::StopHookPrevented => TaskEnd::Completed,
         };
         let took = session.stamp().took(begun.elapsed());
         let millis = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);

@@ -1,30 +1,67 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use pilothouse_proto::TaskId;
+use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
+
+/// How long the main conversation lets new subagents go ahead.
+const HEAD_START: Duration = Duration::from_millis(100);
 
 /// The subagents of a session that run in the background.
 #[derive(Debug, Default)]
 pub(crate) struct RunningAgents {
-    stops: Mutex<HashMap<TaskId, CancellationToken>>,
+    agents: Mutex<HashMap<TaskId, Running>>,
+    /// Told whenever one has had its first answer or ends.
+    progress: Notify,
+}
+
+#[derive(Debug)]
+struct Running {
+    stop: CancellationToken,
+    /// It has had its first answer.
+    answered: bool,
 }
 
 impl RunningAgents {
     pub(crate) fn began(&self, id: TaskId, stop: CancellationToken) {
-        self.stops().insert(id, stop);
+        self.agents().insert(id, Running { stop, answered: false });
+    }
+
+    /// One has had its first answer; nothing happens when it had more before, or is none of these.
+    pub(crate) fn answered(&self, id: &str) {
+        if let Some(agent) = self.agents().get_mut(id) {
+            agent.answered = true;
+        }
+        self.progress.notify_waiters();
     }
 
     pub(crate) fn ended(&self, id: &TaskId) {
-        self.stops().remove(id);
+        self.agents().remove(id);
+        self.progress.notify_waiters();
     }
 
     /// Stops one. False: no such agent runs.
     pub(crate) fn stop(&self, id: &str) -> bool {
-        self.stops().get(id).map(CancellationToken::cancel).is_some()
+        self.agents().get(id).map(|agent| agent.stop.cancel()).is_some()
     }
 
-    fn stops(&self) -> MutexGuard<'_, HashMap<TaskId, CancellationToken>> {
-        self.stops.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Waits a moment until all have had their first answers. They were started first, so they are heard first.
+    pub(crate) async fn head_start(&self) {
+        let all = async {
+            loop {
+                let progress = self.progress.notified();
+                if self.agents().values().all(|agent| agent.answered) {
+                    return;
+                }
+                progress.await;
+            }
+        };
+        let _ = tokio::time::timeout(HEAD_START, all).await;
+    }
+
+    fn agents(&self) -> MutexGuard<'_, HashMap<TaskId, Running>> {
+        self.agents.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

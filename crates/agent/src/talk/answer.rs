@@ -147,6 +147,9 @@ impl Talking {
     fn answered(&mut self, answer: Answer) -> Vec<Next> {
         self.reply = None;
         self.pace.over();
+        if let Some(caller) = self.talk.voice.caller() {
+            self.talk.session.running_agents().answered(caller.agent_id.as_str());
+        }
         let Answer { message, duration, .. } = answer;
         self.said.api_time += duration;
         self.talk.session.count_api_time(duration);

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use pilothouse_model::{ApiFailure, Reply, Request};
 use pilothouse_proto::message::{StopReason, Usage};
 use pilothouse_proto::system::{Informational, InformationalLevel, StatusKind, SystemStatus};
-use pilothouse_proto::{ContentBlock, Extra, Opt, System, ToolUseId};
+use pilothouse_proto::{ContentBlock, Extra, Opt, System, ToolUseId, User};
 use serde_json::Value;
 use tokio::task::JoinSet;
 
@@ -26,6 +26,7 @@ use crate::pace::PaceMaker;
 use crate::session::Session;
 use crate::stop::StopSignal;
 use crate::tool::{AgentTool, ToolCall};
+use crate::turn;
 use crate::voice::Voice;
 use crate::words;
 
@@ -34,6 +35,10 @@ pub(crate) struct Talk {
     pub(crate) session: Arc<Session>,
     pub(crate) history: History,
     pub(crate) voice: Voice,
+    /// The prompts it answers, by the ids their sender chose.
+    pub(crate) prompts: Vec<String>,
+    /// Messages of the host that are echoed when the model is first asked.
+    pub(crate) echoes: Vec<User>,
     pub(crate) tools: Vec<Arc<dyn AgentTool>>,
     pub(crate) limits: Limits,
     pub(crate) stop: StopSignal,
@@ -187,6 +192,7 @@ impl Talking {
         if self.talk.voice.caller().is_none() {
             self.inject();
             if self.turn.rounds() > 0 {
+                self.talk.session.running_agents().head_start().await;
                 compact::when_due(&self.talk.session, self.talk.stop.token().clone()).await;
             }
             if let Some(failure) = compact::beyond_reading(&self.talk.session) {
@@ -197,13 +203,18 @@ impl Talking {
         request.messages = self.talk.history.messages();
         if self.talk.voice.caller().is_none() && self.talk.session.launch().partial_messages {
             let session = &self.talk.session;
-            self.talk.voice.system(System::Status(Box::new(SystemStatus {
+            let mut frame = SystemStatus {
                 status: Some(StatusKind::from("requesting")),
                 uuid: session.stamp().uuid(),
                 session_id: session.id(),
                 ..SystemStatus::default()
-            })));
+            };
+            if !self.talk.prompts.is_empty() {
+                frame.extra.insert("user_message_uuids", self.talk.prompts.clone());
+            }
+            self.talk.voice.system(System::Status(Box::new(frame)));
         }
+        turn::echo_all(&self.talk.session, std::mem::take(&mut self.talk.echoes));
         self.draft = Draft::default();
         self.pace = PaceMaker::new();
         self.reply = Some(self.talk.session.model().stream(request, self.talk.stop.token().clone()));
@@ -335,7 +346,10 @@ impl Talking {
             report = session.hooks().fire(&session, &scene, occasion) => report,
             () = self.talk.stop.token().cancelled() => return Vec::new(),
         };
-        let Some(reason) = report.block.filter(|_| report.stop.is_none()) else {
+        if report.stop.is_some() {
+            return self.turn.stop_hooks_forbid();
+        }
+        let Some(reason) = report.block else {
             return self.turn.stop_hooks_said(false);
         };
         let blocks = vec![ContentBlock::text(format!("Stop hook feedback:\n{reason}"))];

@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use eventsource_stream::Eventsource;
 use futures_util::StreamExt;
+use pilothouse_proto::message::MessageStop;
 use pilothouse_proto::{ContentBlock, Message, MessageStreamEvent, Opt};
 use reqwest::Response;
 use tokio_util::sync::CancellationToken;
@@ -121,7 +122,8 @@ impl Listener<'_> {
 
     /// Closes what is open and says that it is void.
     fn break_off(&self, assembler: &Assembler, failure: ApiFailure) -> Trouble {
-        for event in assembler.closing() {
+        let end = assembler.so_far().map(|_| MessageStreamEvent::MessageStop(MessageStop::default()));
+        for event in assembler.closing().into_iter().chain(end) {
             self.events.send(Event::Stream { event: Box::new(event), first_after: None });
         }
         self.discard(assembler.so_far());

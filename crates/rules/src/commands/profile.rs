@@ -115,6 +115,7 @@ const PROFILES: &[Profile] = &[
     text("true", &[]),
     text("false", &[]),
     text(":", &[]),
+    text("test", &[]),
     text("sleep", &[]),
     text("seq", &[]),
     text("whoami", &[]),
