@@ -58,7 +58,10 @@ impl RunningAgents {
                 progress.await;
             }
         };
-        let _ = tokio::time::timeout(HEAD_START, all).await;
+        if tokio::time::timeout(HEAD_START, all).await.is_err() {
+            // They have had it: later questions do not wait for the same ones.
+            self.agents().values_mut().for_each(|agent| agent.answered = true);
+        }
     }
 
     fn agents(&self) -> MutexGuard<'_, HashMap<TaskId, Running>> {
