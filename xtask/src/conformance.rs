@@ -10,6 +10,9 @@ use crate::namespace::Namespace;
 use crate::real;
 use crate::workspace::{root, target};
 
+/// How many scenarios play at once, unless told otherwise.
+const JOBS: usize = 4;
+
 /// What to play, and against which CLI.
 #[derive(Args)]
 pub(crate) struct Options {
@@ -22,8 +25,13 @@ pub(crate) struct Options {
     #[arg(short)]
     verbose: bool,
     /// How many scenarios play at once
-    #[arg(long, default_value_t = 4)]
+    #[arg(long, default_value_t = JOBS)]
     jobs: usize,
+}
+
+/// All scenarios but the slow ones, against our agent.
+pub(crate) fn suite() -> Result<()> {
+    run(&Options { patterns: Vec::new(), cli: None, verbose: true, jobs: JOBS })
 }
 
 /// `cargo xtask conformance`: our agent is held to the list of known differences; of any other CLI it is only told
@@ -32,7 +40,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     let namespace = Namespace::find()?;
     command::run(&mut cargo(&["build", "--release", "--workspace", "--bins"]))?;
     let mut player = namespace.enter(target("release/conformance"));
-    for folder in ["fixtures", "fixtures/claims"] {
+    for folder in ["fixtures", "fixtures/claims", "fixtures/neighbours"] {
         player.arg("--fixtures").arg(root().join(folder));
     }
     player.arg("--jobs").arg(options.jobs.to_string());

@@ -14,6 +14,9 @@ use crate::real;
 use crate::stages::Skip;
 use crate::workspace::{root, target};
 
+/// How many checks run at once, unless told otherwise.
+const JOBS: usize = 4;
+
 /// Which suites to run, and against which CLI.
 #[derive(Args)]
 pub(crate) struct Options {
@@ -26,7 +29,7 @@ pub(crate) struct Options {
     #[arg(long)]
     cli: Option<PathBuf>,
     /// How many checks run at once
-    #[arg(long, default_value_t = 4)]
+    #[arg(long, default_value_t = JOBS)]
     jobs: usize,
 }
 
@@ -35,6 +38,11 @@ pub(crate) struct Options {
 enum Language {
     Python,
     Typescript,
+}
+
+/// Both suites and the hosts, against our agent.
+pub(crate) fn suite() -> Result<()> {
+    run(&Options { names: Vec::new(), only: None, cli: None, jobs: JOBS })
 }
 
 /// `cargo xtask sdks`.

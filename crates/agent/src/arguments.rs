@@ -88,6 +88,7 @@ fn misfit(schema: &Value, value: &Value) -> Option<String> {
         }
         "array" => value.is_array(),
         "object" => value.is_object(),
+        "null" => false,
         _ => true,
     });
     (!fits).then(|| {

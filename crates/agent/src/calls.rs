@@ -66,6 +66,9 @@ async fn perform_known(session: &Arc<Session>, mut call: ToolCall, tool: &dyn Ag
         return Performed::refused(call, &text, Some(message.into()), None);
     }
     arguments::complete(session, &mut call);
+    // Whoever judges the call and the tool that runs it go by the same places on disk.
+    let places = session.workspace().places();
+    let _held: Vec<Hold> = tool.touches(&call.input, session).iter().map(|path| places.hold(path)).collect();
     if !is_denied(session, &call)
         && let Some(message) = tool.refuses(&call.input, session)
     {
@@ -73,9 +76,6 @@ async fn perform_known(session: &Arc<Session>, mut call: ToolCall, tool: &dyn Ag
         let text = format!("<tool_use_error>{message}</tool_use_error>");
         return Performed::refused(call, &text, Some(format!("Error: {message}").into()), None);
     }
-    // Whoever judges the call and the tool that runs it go by the same places on disk.
-    let places = session.workspace().places();
-    let _held: Vec<Hold> = tool.touches(&call.input, session).iter().map(|path| places.hold(path)).collect();
     let verdict = match tool.is_internal() {
         true => Verdict::Run {
             input: call.input.clone(),

@@ -45,7 +45,7 @@ async fn every_event_that_can_occur_is_told() {
         vec![ContentBlock::text("the report")],
         vec![ContentBlock::text("done")],
         vec![ContentBlock::text("hi")],
-        vec![ContentBlock::text("a summary")],
+        vec![ContentBlock::text("<summary>a summary</summary>")],
     ]);
     let (here, there) = Transport::memory();
     let agent = Agent::start(*launch, there, model, Options::default());

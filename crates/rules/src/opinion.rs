@@ -207,6 +207,14 @@ fn shell_opinion(command: &str, shell: &Shell, context: &Context, index: &Index)
     match cause {
         Cause::Unknown | Cause::Argument(_) | Cause::UnknownFile(_) | Cause::MovedGit => {
             asked.reason_type = Some(ReasonType::Other);
+            if parts.len() > 1 && parts.len() == verdicts.len() {
+                let open = parts
+                    .iter()
+                    .zip(&verdicts)
+                    .filter(|(_, verdict)| matches!(verdict.outcome, Outcome::Ask(_)));
+                suggestions = vec![suggest::allow_parts(open.map(|(part, _)| part))];
+                asked.reason_type = Some(ReasonType::SubcommandResults);
+            }
         }
         Cause::ReadsOutside { path, is_dir } => {
             suggestions.push(suggest::allow_reading(&suggest::directory_of(path, *is_dir, context)));

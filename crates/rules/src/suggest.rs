@@ -59,13 +59,39 @@ pub(crate) fn accept_edits(mode: Mode) -> Option<PermissionUpdate> {
 
 /// Allows a command from now on: its first two words if the second looks like a subcommand, else all of it.
 pub(crate) fn allow_command(command: &str, parts: &[PlainCommand]) -> PermissionUpdate {
-    let content =
-        command_prefix(parts).map_or_else(|| command.trim().to_owned(), |prefix| format!("{prefix} *"));
-    allow_rule(PermissionRuleValue::with_content("Bash", content), PermissionUpdateDestination::LocalSettings)
+    // What follows without a space, as in `echo a; ls`, is no subcommand.
+    let second = command.split_whitespace().nth(1);
+    let first = parts.first().filter(|part| part.words.get(1).map(|word| word.raw.as_str()) == second);
+    allow_commands(vec![content(first, command)])
 }
 
-fn command_prefix(parts: &[PlainCommand]) -> Option<String> {
-    let first = parts.first()?;
+/// Allows the parts of a compound from now on, each by itself.
+pub(crate) fn allow_parts<'a>(parts: impl Iterator<Item = &'a PlainCommand>) -> PermissionUpdate {
+    let mut contents: Vec<String> = Vec::new();
+    for part in parts {
+        let content = content(Some(part), &part.text());
+        if !contents.contains(&content) {
+            contents.push(content);
+        }
+    }
+    allow_commands(contents)
+}
+
+fn allow_commands(contents: Vec<String>) -> PermissionUpdate {
+    let rule = |content| PermissionRuleValue::with_content("Bash", content);
+    PermissionUpdate::AddRules(RulesUpdate {
+        rules: contents.into_iter().map(rule).collect(),
+        behavior: PermissionBehavior::Allow,
+        destination: PermissionUpdateDestination::LocalSettings.into(),
+        extra: Default::default(),
+    })
+}
+
+fn content(part: Option<&PlainCommand>, text: &str) -> String {
+    part.and_then(command_prefix).map_or_else(|| text.trim().to_owned(), |prefix| format!("{prefix} *"))
+}
+
+fn command_prefix(first: &PlainCommand) -> Option<String> {
     let [program, subcommand, ..] = first.words.as_slice() else { return None };
     let plain = |word: &str| {
         word.starts_with(|c: char| c.is_ascii_lowercase())

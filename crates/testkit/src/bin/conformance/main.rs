@@ -30,6 +30,12 @@ use tokio::sync::Semaphore;
 /// They take minutes, and are played only when they are named.
 const SLOW: &[&str] = &["long_*", "huge_line"];
 
+/// How often a scenario that is not as expected plays again, alone.
+const TRIES_ALONE: usize = 3;
+
+/// What the agent must reach, in per cent: at the level of sequences, and at all three.
+const BOUNDS: (f64, f64) = (97.0, 90.0);
+
 /// Plays recorded scenarios against a CLI and tells what it does differently.
 #[derive(Parser)]
 struct Options {
@@ -91,22 +97,34 @@ async fn run(options: Options) -> Result<()> {
     let player = Player { cli, rooms: rooms.path().to_owned(), out: options.out.clone() };
     let shared = Arc::new((player, options, known));
 
-    let permits = Arc::new(Semaphore::new(shared.1.jobs.max(1)));
+    let jobs = u32::try_from(shared.1.jobs.max(1))?;
+    let permits = Arc::new(Semaphore::new(jobs as usize));
     let mut playing = Vec::new();
     for scenario in scenarios {
         let (shared, permits) = (Arc::clone(&shared), Arc::clone(&permits));
         playing.push(tokio::spawn(async move {
             let _permit = permits.acquire_owned().await;
             let outcome = score(&shared.0, &shared.1, shared.2.as_ref(), &scenario).await;
-            (scenario.name, outcome)
+            (scenario, outcome)
         }));
     }
     let mut tally = Tally::default();
     for task in playing {
-        let (name, outcome) = task.await?;
-        tally.add(&name, outcome, shared.1.verbose);
+        let (scenario, mut outcome) = task.await?;
+        // Frames of concurrent work may swap when much else goes on, so the last word has a scenario that plays alone.
+        for _ in 0..TRIES_ALONE {
+            if outcome.as_ref().is_ok_and(|scored| scored.as_expected) || shared.1.again {
+                break;
+            }
+            let alone = Arc::clone(&permits).acquire_many_owned(jobs).await;
+            outcome = score(&shared.0, &shared.1, shared.2.as_ref(), &scenario).await;
+            drop(alone);
+        }
+        tally.add(&scenario.name, outcome, shared.1.verbose);
     }
-    tally.finish()
+    // A part of the scenarios says nothing about the whole.
+    let whole = shared.1.known.is_some() && shared.1.patterns.is_empty() && shared.1.skip.is_empty();
+    tally.finish(whole)
 }
 
 fn chosen(options: &Options) -> Result<Vec<Scenario>> {
@@ -131,9 +149,11 @@ struct Scored {
     difference: Difference,
     /// Where the list of known differences and the outcome disagree.
     wrong: Vec<String>,
+    /// Nothing is wrong with it, or nothing that is not on the list.
+    as_expected: bool,
 }
 
-/// Plays and compares; once more when the outcome is not as expected, because frames of concurrent work may swap.
+/// Plays and compares.
 async fn score(
     player: &Player,
     options: &Options,
@@ -142,23 +162,17 @@ async fn score(
 ) -> Result<Scored> {
     let tapes = scenario.folder.join("tapes").join(&options.tapes);
     let recorded = record::load(&tapes.join(format!("{}.ndjson", scenario.name)))?;
-    let mut tries_left = 2;
-    loop {
-        let new = match &options.out {
-            Some(out) if options.again => record::load(&out.join(format!("{}.ndjson", scenario.name)))?,
-            _ => player.play(scenario).await.with_context(|| scenario.name.clone())?,
-        };
-        let difference = compare(&recorded, &new);
-        let wrong = match known {
-            Some(known) => known.judge(&scenario.name, &difference.levels),
-            None => Vec::new(),
-        };
-        let as_expected = wrong.is_empty() && (known.is_some() || difference.levels.is_empty());
-        tries_left -= 1;
-        if as_expected || tries_left == 0 || options.again {
-            return Ok(Scored { difference, wrong });
-        }
-    }
+    let new = match &options.out {
+        Some(out) if options.again => record::load(&out.join(format!("{}.ndjson", scenario.name)))?,
+        _ => player.play(scenario).await.with_context(|| scenario.name.clone())?,
+    };
+    let difference = compare(&recorded, &new);
+    let wrong = match known {
+        Some(known) => known.judge(&scenario.name, &difference.levels),
+        None => Vec::new(),
+    };
+    let as_expected = wrong.is_empty() && (known.is_some() || difference.levels.is_empty());
+    Ok(Scored { difference, wrong, as_expected })
 }
 
 /// Counts over all scenarios.
@@ -197,7 +211,7 @@ impl Tally {
         self.wrong.extend(scored.wrong);
     }
 
-    fn finish(self) -> Result<()> {
+    fn finish(self, bounded: bool) -> Result<()> {
         let share = |count: usize| 100.0 * count as f64 / self.played.max(1) as f64;
         let mut levels: Vec<(String, usize)> =
             Level::ALL.iter().zip(self.right).map(|(level, count)| (level.to_string(), count)).collect();
@@ -211,6 +225,10 @@ impl Tally {
         }
         if !self.wrong.is_empty() {
             bail!("{} outcomes are not as the list of known differences says", self.wrong.len());
+        }
+        let [sequences, ..] = self.right;
+        if bounded && (share(sequences) < BOUNDS.0 || share(self.all_right) < BOUNDS.1) {
+            bail!("at least {} % of the sequences and {} % of everything must be right", BOUNDS.0, BOUNDS.1);
         }
         Ok(())
     }
