@@ -49,8 +49,8 @@ pub(crate) fn prepare() -> Result<(Namespace, PathBuf)> {
 }
 
 fn suite_with(namespace: &Namespace, cli: &PathBuf, filters: &[String]) -> Result<()> {
-    // The suite runs the examples as well, and a test does not make cargo build them.
-    command::run(&mut cargo(&["build", "--release", "--workspace", "--examples"]))?;
+    // The suite runs the examples and our own agent as well, and a test does not make cargo build them.
+    command::run(&mut cargo(&["build", "--release", "--workspace", "--bins", "--examples"]))?;
     // The whole workspace is named although one binary runs: another choice of packages would unify features
     // differently, and build everything again.
     let selection = ["--release", "--workspace", "--test", "real", "--offline"];
@@ -60,7 +60,7 @@ fn suite_with(namespace: &Namespace, cli: &PathBuf, filters: &[String]) -> Resul
     } else {
         suite.arg("test").args(selection).args(["--", "--test-threads=2"]).args(filters);
     }
-    suite.env("PILOTHOUSE_REAL_CLI", cli);
+    suite.env("PILOTHOUSE_REAL_CLI", cli).env("PILOTHOUSE_AGENT", target("release/pilothouse-agent"));
     command::run(&mut suite)
 }
 

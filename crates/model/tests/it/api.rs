@@ -254,7 +254,7 @@ async fn a_broken_stream_is_asked_for_again_in_one_piece() {
     let calls = api.main_calls();
     assert_eq!((&calls[0].body["stream"], &calls[0].body["max_tokens"]), (&json!(true), &json!(128_000)));
     assert_eq!((&calls[1].body["stream"], &calls[1].body["max_tokens"]), (&json!(false), &json!(64_000)));
-    // Who watched the stream sees the open block closed before it is declared void.
+    // Who watched the stream sees it closed before it is declared void.
     let kinds: Vec<&str> = events
         .iter()
         .map(|event| match event {
@@ -272,6 +272,7 @@ async fn a_broken_stream_is_asked_for_again_in_one_piece() {
             "content_block_delta",
             "content_block_delta",
             "content_block_stop",
+            "message_stop",
             "discarded",
             "block",
             "end"

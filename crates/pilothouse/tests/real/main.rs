@@ -8,6 +8,7 @@ mod approvals;
 mod control;
 mod examples;
 mod hooks;
+mod interop;
 mod interrupts;
 mod mcp;
 mod sessions;

@@ -115,7 +115,6 @@ const PROFILES: &[Profile] = &[
     text("true", &[]),
     text("false", &[]),
     text(":", &[]),
-    text("test", &[]),
     text("sleep", &[]),
     text("seq", &[]),
     text("whoami", &[]),

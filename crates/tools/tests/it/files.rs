@@ -10,11 +10,20 @@ async fn read_numbers_the_lines() {
     let cases = [
         ("alpha\n", json!({}), "1\talpha\n2\t"),
         ("AAA", json!({}), "1\tAAA"),
-        ("a\nb\nc", json!({ "offset": 2, "limit": 1 }), "2\tb\n(1 more lines: read on with offset 3)"),
+        ("a\nb\nc", json!({ "offset": 2, "limit": 1 }), "2\tb"),
         ("a\r\nb\r\n", json!({}), "1\ta\n2\tb\n3\t"),
         ("\u{feff}bom", json!({}), "1\tbom"),
-        ("", json!({}), "(the file exists but is empty)"),
-        ("a", json!({ "offset": 9 }), "(the file has 1 lines; nothing is left at line 9)"),
+        (
+            "",
+            json!({}),
+            "<system-reminder>The file exists, but there is nothing to read in it.</system-reminder>",
+        ),
+        (
+            "a",
+            json!({ "offset": 9 }),
+            "<system-reminder>Nothing is left to read at line 9: the file exists, but it has no more than 1 lines in all.\
+             </system-reminder>",
+        ),
     ];
     for (content, mut input, expected) in cases {
         let project = Project::new();
@@ -66,8 +75,8 @@ async fn read_shows_images_and_notebooks() {
     let text = project.text(&Read, json!({ "file_path": notebook })).await;
     assert_eq!(
         text,
-        "<cell id=\"c1\" type=\"code\">\nprint(1)\n<output>\n1\n</output>\n</cell>\n\
-         <cell id=\"cell-1\" type=\"markdown\">\n# hi\n</cell>\n"
+        "<cell id=\"c1\">print(1)</cell id=\"c1\">\n\n1\n\
+         <cell id=\"cell-1\"><cell_type>markdown</cell_type># hi</cell id=\"cell-1\">"
     );
 }
 
@@ -89,7 +98,7 @@ async fn a_notebook_is_changed_a_cell_at_a_time() {
     project
         .text(
             &NotebookEdit,
-            json!({ "notebook_path": path, "new_source": "x", "edit_mode": "insert", "cell_id": "c1" }),
+            json!({ "notebook_path": path, "new_source": "x", "edit_mode": "insert", "cell_id": "c1", "cell_type": "code" }),
         )
         .await;
     project

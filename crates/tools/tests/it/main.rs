@@ -53,7 +53,10 @@ impl Project {
     /// What the model reads after a call that worked.
     async fn text(&self, tool: &dyn Tool, input: Value) -> String {
         match self.call(tool, input).await {
-            Outcome::Done(done) => done.content.as_str().unwrap().to_owned(),
+            Outcome::Done(done) => match done.content.as_str() {
+                Some(text) => text.to_owned(),
+                None => done.content[0]["text"].as_str().unwrap().to_owned(),
+            },
             other => panic!("{other:?}"),
         }
     }

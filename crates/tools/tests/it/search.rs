@@ -46,14 +46,17 @@ async fn grep_answers_in_three_ways() {
         (json!({ "pattern": "alpha", "output_mode": "content", "glob": "*.txt" }), "a.txt:1:alpha"),
         (
             json!({ "pattern": "beta", "output_mode": "content", "-C": 1, "path": "a.txt" }),
-            "a.txt-1-alpha\na.txt:2:beta\na.txt-3-gamma",
+            "1-alpha\n2:beta\n3-gamma",
         ),
         (json!({ "pattern": "beta", "output_mode": "content", "-n": false }), "a.txt:beta"),
         (
             json!({ "pattern": "[ab]l?e?", "output_mode": "content", "-o": true, "path": "a.txt", "head_limit": 2 }),
-            "a.txt:1:al\na.txt:1:a\n(4 more; raise head_limit or use offset)",
+            "1:al\n1:a\n\n[Showing results with pagination = limit: 2]",
         ),
-        (json!({ "pattern": "fn ", "output_mode": "count" }), "src/b.rs:2\n\n2 matches in 1 files"),
+        (
+            json!({ "pattern": "fn ", "output_mode": "count" }),
+            "src/b.rs:2\n\nFound 2 total occurrences across 1 file.",
+        ),
         (
             json!({ "pattern": "alpha.beta", "multiline": true, "output_mode": "content" }),
             "a.txt:1:alpha\na.txt:2:beta",

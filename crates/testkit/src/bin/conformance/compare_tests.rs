@@ -11,7 +11,10 @@ fn workspace(path: &str) -> PathBuf {
 }
 
 fn all_scenarios() -> Vec<Scenario> {
-    ["fixtures", "fixtures/claims", "fixtures/neighbours"].iter().flat_map(|f| Scenario::load(&workspace(f)).unwrap()).collect()
+    ["fixtures", "fixtures/claims", "fixtures/neighbours"]
+        .iter()
+        .flat_map(|f| Scenario::load(&workspace(f)).unwrap())
+        .collect()
 }
 
 #[test]
