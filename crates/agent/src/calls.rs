@@ -5,21 +5,18 @@ use std::time::{Duration, Instant};
 
 use pilothouse_proto::hook::HookSpecificOutput;
 use pilothouse_proto::{
-    AgentFrame, Content, ContentBlock, Extra, Opt, PermissionDecisionMeta, ToolProgress, ToolResultBlock,
-    ToolResultMeta,
+    AgentFrame, Content, ContentBlock, Extra, Opt, PermissionDecisionMeta, ToolResultBlock, ToolResultMeta,
 };
 use pilothouse_tools::{Done, Hold, Outcome};
-use serde_json::{Number, Value};
+use serde_json::Value;
 
 use crate::arguments;
+use crate::heartbeat::Heartbeat;
 use crate::hooks::{Occasion, ToolUse};
 use crate::machine::CallEnd;
 use crate::session::Session;
 use crate::tool::{AgentTool, Ran, ToolCall, Verdict};
 use crate::words;
-
-/// How often the host hears of a tool that is still running.
-const HEARTBEAT: Duration = Duration::from_secs(30);
 
 /// What came of a call, ready to be told.
 #[derive(Debug)]
@@ -52,10 +49,7 @@ pub(crate) async fn perform(
             None,
         );
     };
-    let beat = tokio::spawn(heartbeat(session.clone(), call.clone()));
-    let performed = perform_known(&session, call, &*tool).await;
-    beat.abort();
-    performed
+    perform_known(&session, call, &*tool).await
 }
 
 async fn perform_known(session: &Arc<Session>, mut call: ToolCall, tool: &dyn AgentTool) -> Performed {
@@ -106,7 +100,9 @@ async fn perform_known(session: &Arc<Session>, mut call: ToolCall, tool: &dyn Ag
             call.input = input;
             call.pace.start(&call.name, tool.mcp_server().is_some()).await;
             let (begun, cwd) = (Instant::now(), session.cwd());
+            let beat = Heartbeat::start(session, call.id.to_string(), &call.name, &call.id);
             let ran = tool.run(&call, session).await;
+            drop(beat);
             let took = session.stamp().took(begun.elapsed());
             if let Outcome::Done(done) = &ran.outcome {
                 session.count_lines(&done.structured);
@@ -283,26 +279,5 @@ fn content_of(content: Value) -> Content {
             Err(_) => Content::Text(content.to_string()),
         },
         other => Content::Text(other.to_string()),
-    }
-}
-
-async fn heartbeat(session: Arc<Session>, call: ToolCall) {
-    let begun = Instant::now();
-    loop {
-        tokio::time::sleep(HEARTBEAT).await;
-        let frame = ToolProgress {
-            tool_use_id: call.id.clone(),
-            tool_name: call.name.clone(),
-            parent_tool_use_id: call.caller.as_ref().map(|caller| caller.parent.clone()),
-            elapsed_time_seconds: Number::from(begun.elapsed().as_secs()),
-            task_id: Opt::Absent,
-            uuid: session.stamp().uuid(),
-            session_id: session.id(),
-            heartbeat: true.into(),
-            subagent_type: Opt::Absent,
-            subagent_retry: Opt::Absent,
-            extra: Extra::new(),
-        };
-        session.output().emit(AgentFrame::ToolProgress(Box::new(frame)));
     }
 }

@@ -28,6 +28,7 @@ pub mod faults;
 mod frames;
 pub mod gate;
 mod happenings;
+mod heartbeat;
 mod history;
 pub mod hooks;
 pub mod launch;

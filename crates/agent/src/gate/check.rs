@@ -10,6 +10,7 @@ use super::answer::Answer;
 use super::ask::question;
 use super::refuse::{meta, note, refused};
 use super::words;
+use crate::heartbeat::Heartbeat;
 use crate::hooks::{Failure, Hooks, Occasion, Report, ToolUse};
 use crate::launch::Asks;
 use crate::plan::Plan;
@@ -57,10 +58,14 @@ impl Gate {
         };
         let mut passing = Passing { session, call, scene, tool };
         let occasion = Occasion::pre_tool_use(&passing.scene, &passing.tool);
+        let beat = self.hooks.wants(&HookEvent::PreToolUse).then(|| {
+            Heartbeat::start(session, format!("hook-PreToolUse-{}", call.id), "PreToolUse", &call.id)
+        });
         let report = tokio::select! {
             report = self.hooks.fire(session, &passing.scene, occasion) => report,
             () = call.stop.cancelled() => return Verdict::Interrupt,
         };
+        drop(beat);
         if report.told > 0 {
             call.pace.end().await;
         }

@@ -39,6 +39,8 @@ pub(crate) async fn call(
         Ok(output) => Called::Answered(Box::new(output)),
         Err(RequestError::TimedOut { .. }) => Called::Unanswered(Failure::TimedOut),
         Err(RequestError::Refused { message, .. }) => Called::Failed(message),
+        // The host is gone: what it would have said nobody knows.
+        Err(RequestError::Send(_)) => Called::Unanswered(Failure::Failed),
         Err(error) => Called::Failed(error.to_string()),
     }
 }
