@@ -36,10 +36,9 @@ async fn what_the_host_has_shown_counts_as_read() {
     let path = rig.sandbox.write("a.txt", "old\n").unwrap();
     let modified = path.metadata().unwrap().modified().unwrap();
     let now = modified.duration_since(std::time::UNIX_EPOCH).unwrap().as_millis() as u64;
-    // (the time that the host names, whether the edit is made)
+    // (the time that the host names, what the file has after the model wrote to it)
     for (mtime, content) in [(1_000, "old\n"), (now, "new\n")] {
-        rig.api
-            .push(Turn::tool("Edit", json!({"file_path": path, "old_string": "old", "new_string": "new"})));
+        rig.api.push(Turn::tool("Write", json!({"file_path": path, "content": "new\n"})));
         rig.api.push(Turn::text("done"));
         let path = path.display().to_string();
         rig.host
