@@ -11,7 +11,7 @@ use super::values::{Decision, Delivery, Image, Json, Lifecycle, Question, Sugges
 union! {
     /// One event of a session's log.
     ///
-    /// On the wire it carries `sessionId`, `seq` and `at` besides its own members; see [`Logged`].
+    /// On the wire it carries `sessionId`, `seq` and `at` besides its own members; see [`Logged`](super::Logged).
     pub enum Event {
         /// The session was made, or the CLI says what it is.
         System(SystemEvent) = "system",
