@@ -1,6 +1,22 @@
 /** Coming in, beginning, and seeing what is said. */
 import assert from 'node:assert/strict';
+import { readFileSync, readdirSync } from 'node:fs';
 import { said, say, until } from './world.mjs';
+
+export async function every_module_is_named(world) {
+  const web = new URL('../../crates/bridge/web/', import.meta.url);
+  const there = readdirSync(new URL('js/', web), { recursive: true }).filter((name) => name.endsWith('.js')).map((name) => `js/${name}`).sort();
+  const named = [...readFileSync(new URL('index.html', web), 'utf8').matchAll(/(?:href|src)="(js\/[^"]+)"/g)].map(([, name]) => name).sort();
+  assert.deepEqual(named, there);
+  // And none of them is asked for twice, or in vain.
+  await world.serve();
+  const page = await world.stranger();
+  const bad = [];
+  page.on('response', (response) => { if (/\.(js|css)$/.test(response.url()) && !response.ok()) bad.push(response.url()); });
+  await page.goto(world.info.url);
+  await page.getByText('This browser is not paired yet').waitFor();
+  assert.deepEqual(bad, []);
+}
 
 export async function pairing(world) {
   const { pairing_url } = await world.serve({ script: 'demo' });
@@ -106,6 +122,39 @@ export async function tools_and_subagents(world) {
   assert.equal(await run.locator('.call').count(), 3);
   await run.locator('.call summary').first().click();
   await run.locator('.call-output').getByText('# Harbour').waitFor();
+  // What a subagent does is below the call that sent it.
+  await say(page, 'send somebody');
+  const below = page.locator('.row.tools .below');
+  await below.getByText('2 steps').waitFor();
+  await below.locator('summary').first().click();
+  await below.getByText('README.md').waitFor();
+  await below.getByText('The subagent has read it.').first().waitFor();
+}
+
+export async function sessions_from_before(world) {
+  await world.serve();
+  const page = await world.page();
+  const session = await world.start(page, 'remember the albatross');
+  await page.locator('.row.turn').waitFor();
+  const recent = page.locator('.recent-row').getByText('albatross');
+  assert.equal(await recent.count(), 0);
+  await page.getByRole('button', { name: 'Session menu' }).click();
+  await page.getByRole('button', { name: /^End session/ }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'End session' }).click();
+  await page.getByText('This session has ended.').waitFor();
+  await page.getByRole('button', { name: 'Session menu' }).click();
+  await page.getByRole('button', { name: /^Archive/ }).click();
+  // It has left the list; among those on disk it is found, also by its words.
+  await page.locator(`.card[data-session="${session}"]`).waitFor({ state: 'detached' });
+  await recent.waitFor();
+  await page.getByRole('searchbox', { name: 'Search sessions' }).fill('no such bird');
+  await recent.waitFor({ state: 'detached' });
+  await page.getByRole('searchbox', { name: 'Search sessions' }).fill('albatross');
+  await recent.click();
+  await page.getByRole('dialog', { name: 'Resume session' }).getByRole('button', { name: /^Go on/ }).click();
+  await page.locator('.chat[data-session]').waitFor();
+  await say(page, 'here again');
+  await said(page, 'You said: here again');
 }
 
 export async function commands_are_completed(world) {

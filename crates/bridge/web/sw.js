@@ -15,21 +15,29 @@ worker.addEventListener('fetch', (/** @type {any} */ event) => {
   const url = new URL(event.request.url);
   const isOurs = url.origin === base.origin && url.pathname.startsWith(base.pathname);
   if (event.request.method !== 'GET' || !isOurs || !KEPT.test(url.pathname.slice(base.pathname.length))) return;
-  event.respondWith(fresh(event.request));
+  event.respondWith(fresh(event));
 });
 
-/** The file from the bridge, or the last one that it gave. @param {Request} request */
-async function fresh(request) {
-  const cache = await caches.open(SHELL);
+/** The file from the bridge, or the last one that it gave. @param {any} event */
+async function fresh(event) {
   try {
-    const answer = await fetch(request);
-    if (answer.ok) await cache.put(request, answer.clone());
+    const answer = await fetch(event.request);
+    // The page does not wait until its copy is kept.
+    if (answer.ok) event.waitUntil(keep(event.request, answer.clone()));
     return answer;
   } catch (error) {
-    const kept = await cache.match(request, { ignoreSearch: true });
+    const kept = await (await caches.open(SHELL)).match(event.request, { ignoreSearch: true });
     if (kept === undefined) throw error;
     return kept;
   }
+}
+
+/**
+ * @param {Request} request
+ * @param {Response} answer
+ */
+async function keep(request, answer) {
+  await (await caches.open(SHELL)).put(request, answer);
 }
 
 worker.addEventListener('push', (/** @type {any} */ event) => {

@@ -62,7 +62,7 @@ export class App {
   #arrived() {
     const code = /^#pair=(.+)$/.exec(location.hash)?.[1];
     if (code !== undefined) {
-      this.#pair(decodeURIComponent(code));
+      this.#pair(decoded(code));
       return;
     }
     if (this.link.downSince !== 0 && !this.#greeted) {
@@ -89,7 +89,7 @@ export class App {
 
   #route() {
     if (this.link.state === 'unpaired') return;
-    const [, place = '', id = ''] = location.hash.replace(/^#/, '').split('/').map(decodeURIComponent);
+    const [, place = '', id = ''] = location.hash.replace(/^#/, '').split('/').map(decoded);
     const wanted = `${place}/${id}`;
     if (!this.root.contains(this.detail)) {
       this.root.replaceChildren(this.banner, h('div', { class: 'panes' }, this.listView.element, this.detail));
@@ -140,6 +140,15 @@ export class App {
       h('span', {}, 'No connection to the bridge. What you send waits here.'),
       h('button', { class: 'button small', type: 'button', onclick: () => this.link.hurry() }, 'Try now'),
     ] : []));
+  }
+}
+
+/** A part of the address as it was meant; anybody may have written it. @param {string} part */
+function decoded(part) {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
   }
 }
 

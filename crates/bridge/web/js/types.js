@@ -32,6 +32,7 @@
  * @property {string} projectPath
  * @property {Status} status
  * @property {Lifecycle} state
+ * @property {string} [claudeSessionId]
  * @property {string} [title]
  * @property {string} [branch]
  * @property {string} [model]

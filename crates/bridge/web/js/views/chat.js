@@ -108,7 +108,8 @@ export class ChatView {
     const { transcript } = session;
     const project = transcript.project ?? view?.projectPath;
     this.title.textContent = transcript.title ?? view?.title ?? (project === undefined ? 'Session' : basename(project));
-    const others = session.devices.length > 1 ? `${count(session.devices.length, 'device')} here` : '';
+    const devices = new Set(session.devices).size;
+    const others = devices > 1 ? `${count(devices, 'device')} connected` : '';
     const path = project === undefined ? undefined : beneath(project, app.link.welcome?.roots ?? []);
     this.place.textContent = [path, view?.branch, others].filter((part) => part !== undefined && part !== '').join(' · ');
     this.place.title = [project ?? '', ...session.devices].join(', ');

@@ -33,6 +33,7 @@ export class ListView {
   #recent = [];
   #hasMore = false;
   #asked = 0;
+  #lastListed = '';
   /** Cards are kept while they say the same, so that a tap never misses. @type {Map<string, {said: string, element: HTMLElement}>} */
   #cards = new Map();
 
@@ -57,7 +58,13 @@ export class ListView {
         h('label', { class: 'search' }, icon('search'), this.field),
         h('button', { class: 'button primary new', type: 'button', 'aria-label': 'New session', onclick: () => startSheet(app) }, icon('plus'), 'New')),
       h('div', { class: 'list-scroll' }, this.note, this.sessions, this.recent));
-    app.list.changed.on(() => this.update());
+    app.list.changed.on(() => {
+      this.update();
+      const listed = this.#listed().sort().join();
+      if (listed === this.#lastListed) return;
+      this.#lastListed = listed;
+      void this.loadRecent();
+    });
     app.link.changed.on((state) => {
       if (state === 'open') {
         this.#sayAgent();
@@ -173,9 +180,15 @@ export class ListView {
       session.approvals.length > 2 ? h('a', { class: 'card-more', href: `#/s/${encodeURIComponent(session.id)}` }, `${session.approvals.length - 2} more`) : null);
   }
 
+  /** What Claude Code calls the sessions that are in the list. */
+  #listed() {
+    return this.app.list.sessions.flatMap(({ archived, claudeSessionId }) => (archived || claudeSessionId === undefined ? [] : [claudeSessionId]));
+  }
+
   #drawRecent() {
-    const inUse = new Set(this.app.list.sessions.map(({ id }) => id));
-    const shown = this.#recent.filter(({ inUseBy }) => inUseBy === undefined || !inUse.has(inUseBy));
+    // Those of the list above are not told twice.
+    const listed = new Set(this.#listed());
+    const shown = this.#recent.filter(({ sessionId }) => !listed.has(sessionId));
     refill(this.recent,
       shown.length === 0 ? null : h('h2', { class: 'group-head' }, 'Recent'),
       shown.map((session) => h('button', { class: 'recent-row', type: 'button', 'data-recent': session.sessionId, onclick: () => this.#resume(session) },
