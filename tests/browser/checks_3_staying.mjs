@@ -40,7 +40,15 @@ export async function offline_and_back(world) {
   const session = await world.start(home, 'number 1');
   await said(home, 'You said: number 1');
   await world.join(away, session);
+  // From the second time on the page comes through the worker, which keeps what it sees.
+  await away.evaluate(() => navigator.serviceWorker.ready.then(() => {}));
+  await away.reload();
   await said(away, 'You said: number 1');
+  await until('the files are kept', () => away.evaluate(async () => {
+    const files = performance.getEntriesByType('resource').map(({ name }) => name).filter((name) => /\.(js|css)$/.test(name));
+    const kept = await Promise.all([location.href.replace(/#.*/, ''), ...files].map((name) => caches.match(name)));
+    return kept.every((file) => file !== undefined);
+  }));
   const blackout = async () => {
     world.gate.shut();
     for (const page of [away, home]) await page.locator('.banner').getByText('No connection').waitFor();
@@ -51,7 +59,10 @@ export async function offline_and_back(world) {
   await say(away, 'number 2');
   await away.locator('.row.user.sending').getByText('number 2').waitFor();
   await say(home, 'number 3');
-  // Even a reload forgets nothing; the worker has the page's files.
+  // Even a reload forgets nothing: the worker has the page's files, and the page what it could not send.
+  await away.reload();
+  await away.locator('.row.user.sending').getByText('number 2').waitFor();
+  await away.locator('.banner').getByText('No connection').waitFor();
   world.gate.unshut();
   for (const page of [away, home]) {
     await said(page, 'You said: number 2');
