@@ -156,6 +156,16 @@ export async function a_phone(world) {
   await fits('an approval');
   await targets('an approval', '.chat');
   assert.equal(await page.locator('.list-pane').isVisible(), false);
+  // What is asked about and both answers are seen at once, also with the rules before them.
+  await page.getByRole('button', { name: 'Always…' }).tap();
+  await targets('rules', '.approval');
+  const inside = await page.locator('.approval').evaluate((card) => {
+    const frame = card.getBoundingClientRect();
+    const parts = [...card.querySelectorAll('.preview, .approval-buttons .button')].map((part) => part.getBoundingClientRect());
+    return parts.length === 3 && parts.every(({ top, height }) => top >= frame.top && top + Math.min(height, 44) <= frame.bottom + 1);
+  });
+  assert.equal(inside, true);
+  await page.getByRole('button', { name: 'Back' }).tap();
   await page.getByRole('button', { name: 'Allow once' }).tap();
   await page.locator('.row.turn').waitFor();
   await fits('the chat');

@@ -3,7 +3,6 @@
 /** @import { App } from '../main.js' */
 
 import { h, refill } from '../dom.js';
-import { ago } from '../format.js';
 import { icon } from '../icons.js';
 import { isSubscribed, subscribe, unsubscribe } from '../push.js';
 import { confirmSheet, failed, sheet, toast } from '../parts/sheet.js';
@@ -90,7 +89,7 @@ export class SettingsView {
           icon('phone'),
           h('span', { class: 'device-text' },
             h('strong', {}, device.name, device.name === own ? ' (this one)' : ''),
-            h('span', { class: 'muted small' }, `${device.scopes.join(', ')} · ${ago(device.addedAt)}`)),
+            h('span', { class: 'muted small' }, `${device.scopes.join(', ')} · since ${new Date(device.addedAt).toLocaleDateString()}`)),
           h('button', { class: 'button small', type: 'button', 'aria-label': `Revoke ${device.name}`, onclick: () => this.#revoke(device) }, 'Revoke')))),
         h('button', { class: 'button primary', type: 'button', onclick: () => this.#offer() }, icon('plus'), 'Pair another device'));
     } catch (error) {
