@@ -17,14 +17,13 @@ use crate::mcp::Configured;
 use crate::offers;
 use crate::session::Session;
 
-/// Takes what the host registers and tells it what there is. A second time replaces the first; then true is given, and the
-/// background tasks are to be listed anew.
+/// Takes what the host registers and tells it what there is. A second time replaces the first.
 pub(crate) async fn initialize(
     session: &Arc<Session>,
     mut initialize: Initialize,
     raw: &[u8],
     responder: Responder<Agent>,
-) -> bool {
+) {
     let line: Value = serde_json::from_slice(raw).unwrap_or_default();
     let said = |field: &str| line.pointer(&format!("/request/{field}"));
     // Old spellings are not what a current CLI reads, whatever the types here accept.
@@ -35,7 +34,7 @@ pub(crate) async fn initialize(
     let had_begun = session.is_initialized() || session.has_answered();
     if let Err(error) = session.hooks().register(&hooks) {
         responder.error(error.to_string());
-        return false;
+        return;
     }
     if let Some(title) = initialize.title.as_ref() {
         session.set_title(Some(title.clone()));
@@ -56,7 +55,9 @@ pub(crate) async fn initialize(
     response.sdk_mcp_manifests_parked = manifests.into();
     response.plugins_applied = plugins.into();
     responder.success(&response);
-    had_begun
+    if had_begun {
+        session.tell_tasks();
+    }
 }
 
 /// Servers in the host are always asked themselves, so nothing is taken from what the host has written down of them.

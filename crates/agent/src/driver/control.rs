@@ -30,9 +30,7 @@ impl Running {
                 self.finish = Some(0);
             }
             HostRequest::Initialize(initialize) => {
-                if control::initialize(&session, *initialize, &raw, responder).await {
-                    self.held.list_tasks();
-                }
+                control::initialize(&session, *initialize, &raw, responder).await
             }
             _ if session.launch().await_initialize && !session.is_initialized() => {
                 responder.error("with --await-initialize the first request must be initialize");

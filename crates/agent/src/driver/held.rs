@@ -1,8 +1,8 @@
 //! What is told a moment later than it could be.
 //!
-//! After a result the real CLI takes a few milliseconds before it tells what became of the prompts, and after a second
-//! `initialize` before it lists the background tasks. A host that acts at once has then spoken in between, and hears what
-//! was held back before the answer. So it is here: what the host says next comes first, however fast it is.
+//! After a result the real CLI takes a few milliseconds before it tells what became of the prompts. A host that acts at
+//! once has then spoken in between, and hears what was held back before the answer. So it is here: what the host says next
+//! comes first, however fast it is.
 
 use std::time::Duration;
 
@@ -17,15 +17,7 @@ const MOMENT: Duration = Duration::from_millis(30);
 #[derive(Debug, Default)]
 pub(super) struct Held {
     doing: Vec<Doing>,
-    more: More,
     until: Option<Instant>,
-}
-
-/// What is told beside the fate of prompts.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct More {
-    /// The list of background tasks.
-    pub(super) tasks: bool,
 }
 
 impl Held {
@@ -37,19 +29,13 @@ impl Held {
         }
     }
 
-    /// The list of background tasks is to be told.
-    pub(super) fn list_tasks(&mut self) {
-        self.more.tasks = true;
-        self.until = Some(Instant::now() + MOMENT);
-    }
-
     pub(super) fn is_empty(&self) -> bool {
         self.doing.is_empty()
     }
 
-    pub(super) fn take(&mut self) -> (Vec<Doing>, More) {
+    pub(super) fn take(&mut self) -> Vec<Doing> {
         self.until = None;
-        (std::mem::take(&mut self.doing), std::mem::take(&mut self.more))
+        std::mem::take(&mut self.doing)
     }
 
     /// Waits until it is time; for ever when nothing is held back.

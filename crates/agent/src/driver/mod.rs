@@ -184,12 +184,9 @@ impl Running {
 
     /// Tells what was held back, if anything was.
     fn tell_held(&mut self) {
-        let (doing, more) = self.held.take();
+        let doing = self.held.take();
         let ended = !doing.is_empty();
         self.perform(doing);
-        if more.tasks {
-            self.session().tell_tasks();
-        }
         if ended && !self.queue(|queue| queue.is_running()) {
             self.session().tell_state(SessionState::Idle);
         }
