@@ -40,6 +40,7 @@ pub(super) async fn answer(
 ) -> Response<Body> {
     if !origins.allow(request.headers()) {
         shared.metrics.refused.fetch_add(1, Ordering::Relaxed);
+        tracing::debug!(path = request.uri().path(), "a request has a foreign Host or Origin");
         return text(StatusCode::FORBIDDEN, "this Host or Origin is not the bridge's\n");
     }
     let path = request.uri().path();
@@ -248,6 +249,7 @@ async fn revoke(shared: &Shared, request: Request<Incoming>) -> Response<Body> {
     match shared.devices.revoke(&revoke.device) {
         Ok(device) => {
             notify::forget_revoked(shared);
+            tracing::info!(device = device.name, "revoked");
             json_response(StatusCode::OK, &json!({"revoked": device.name}))
         }
         Err(error) => text(StatusCode::NOT_FOUND, format!("{error}\n")),

@@ -45,6 +45,7 @@ pub(super) async fn run(shared: &Shared, upgraded: Upgraded, device: Device) {
     // Nothing of hyper stays with the connection.
     let Ok(Parts { io, read_buf, .. }) = upgraded.downcast::<TokioIo<Stream>>() else { return };
     let _counted = Gauge::one_more(&shared.metrics.sockets);
+    tracing::info!(device = device.name, "a client connects");
     let revoked = shared.devices.revoked(&device.id);
     let mut client =
         Client::new(shared.hub.clone(), device, shared.roots.clone()).told_of(shared.agent.clone());
@@ -57,6 +58,7 @@ pub(super) async fn run(shared: &Shared, upgraded: Upgraded, device: Device) {
         () = revoked.cancelled() => Some(CloseCode::Revoked),
         () = shared.closing.cancelled() => Some(CloseCode::GoingAway),
     };
+    tracing::info!(device = client.device().name, ?code, "a client leaves");
     if let Some(code) = code {
         socket.pending.clear();
         socket.pending.push_back(close_frame(code));

@@ -29,6 +29,9 @@ use self::config::Config;
 pub(crate) use self::flags::ServeArgs;
 use self::flags::ServeCommand;
 
+/// How many files may be open at once, if the system lets us choose.
+const MOST_FILES: u64 = 65_536;
+
 pub(crate) fn run(args: ServeArgs, printer: &mut Printer) -> anyhow::Result<ExitCode> {
     let config = Config::of(args.flags)?;
     match args.command {
@@ -40,6 +43,7 @@ pub(crate) fn run(args: ServeArgs, printer: &mut Printer) -> anyhow::Result<Exit
 
 fn serve(config: Config, printer: &mut Printer) -> anyhow::Result<ExitCode> {
     logs::start(config.log, config.log_level.as_deref())?;
+    open_more_files();
     let choice = Choice::make(&config)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let outcome = runtime.block_on(until_a_signal(config, choice, printer));
@@ -128,6 +132,20 @@ impl Signals {
             _ = terminate.recv() => {}
             _ = hangup.recv() => {}
         }
+    }
+}
+
+/// Lets the bridge have as many connections as its limits say: systems usually allow a thousand files until asked for more.
+fn open_more_files() {
+    use rustix::process::{Resource, getrlimit, setrlimit};
+    let mut limit = getrlimit(Resource::Nofile);
+    let most = limit.maximum.unwrap_or(MOST_FILES).min(MOST_FILES);
+    if limit.current.is_none_or(|current| current >= most) {
+        return;
+    }
+    limit.current = Some(most);
+    if let Err(error) = setrlimit(Resource::Nofile, limit) {
+        tracing::warn!(%error, "the system allows no more open files");
     }
 }
 

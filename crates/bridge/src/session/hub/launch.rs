@@ -181,11 +181,15 @@ impl Hub {
                 leases.insert(claude_id.to_owned(), holder.clone());
             }
         });
+        tracing::info!(
+            session = %session_id, project = %launch.project.path().display(), by = launch.by, "a session starts"
+        );
         let running = Actor::start(recorder, Arc::clone(&launch.project), options, waiting, on_claude_id);
         let hub = Arc::downgrade(&self.inner);
         let project = launch.project;
         self.inner.tasks.spawn(async move {
             running.await;
+            tracing::info!(session = %session_id, "a session's CLI is gone");
             if let Some(hub) = hub.upgrade() {
                 lock(&hub.leases).retain(|_, by| *by != session_id);
                 if let Some(entry) = lock(&hub.sessions).get_mut(&session_id) {
