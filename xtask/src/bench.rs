@@ -4,12 +4,14 @@
 //! on a slow or busy machine too. See bench/README.md.
 
 mod agent;
+mod bridge;
 mod build;
 mod document;
 mod measure;
 mod peers;
 mod plan;
 mod report;
+mod servers;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
@@ -38,7 +40,10 @@ pub(crate) struct Options {
     /// Measure the agent beside the real CLI instead
     #[arg(long)]
     agent: bool,
-    /// Write the table to docs/benchmarks.md, or that of the agent to docs/benchmarks-agent.md
+    /// Measure the bridge instead: latency, fan-out, memory, catch-up
+    #[arg(long)]
+    bridge: bool,
+    /// Write the table to docs/benchmarks.md, or those of agent and bridge to files of their own beside it
     #[arg(long)]
     write: bool,
     /// A short run that fails only past ten times a bound, for machines that do other work at the same time
@@ -57,6 +62,10 @@ impl Options {
 pub(crate) fn bench(options: &Options) -> Result<()> {
     if options.agent {
         return agent::measure(options.repetitions.max(1), options.write);
+    }
+    if options.bridge {
+        let repetitions = if options.check { 1 } else { options.repetitions.clamp(1, 5) };
+        return bridge::bench(repetitions, options.check, options.write);
     }
     if options.rules {
         run(&mut cargo(&["bench", "-p", "pilothouse-rules", "-p", "pilothouse-catalog"]))?;

@@ -21,7 +21,7 @@ pub(crate) enum Profile {
 
 /// Builds what every run needs. One package at a time, so that no features unify between the SDK and the floor.
 pub(crate) fn drivers(profile: Profile) -> Result<Built> {
-    let built = Built { directory: workspace::target(profile.directory()) };
+    let built = Built::at(&profile);
     for package in ["fakecli", "drv-floor", "drv-pilothouse"] {
         built.release(&workspace::root().join("bench/Cargo.toml"), package, &profile)?;
     }
@@ -29,6 +29,10 @@ pub(crate) fn drivers(profile: Profile) -> Result<Built> {
 }
 
 impl Built {
+    pub(crate) fn at(profile: &Profile) -> Built {
+        Built { directory: workspace::target(profile.directory()) }
+    }
+
     pub(crate) fn program(&self, name: &str) -> PathBuf {
         self.directory.join("release").join(name)
     }

@@ -21,7 +21,8 @@ pub(crate) fn document(tables: &str, repetitions: u32) -> String {
     )
 }
 
-fn machine() -> String {
+/// The machine and compiler that figures come from.
+pub(crate) fn machine() -> String {
     let cpus = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = cpus.lines().find_map(|line| line.strip_prefix("model name")).unwrap_or("an unknown CPU");
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
