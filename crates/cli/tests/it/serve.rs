@@ -176,7 +176,8 @@ async fn a_configuration_file_says_what_flags_do_not() {
     assert_eq!(served.told("url"), "https://me.example/ship");
     assert_eq!(served.told["agent"]["kind"], "demo");
     let log = served.noted("listening").await;
-    let line: Value = serde_json::from_str(log.lines().next().unwrap()).unwrap();
+    let line = log.lines().find(|line| line.contains("listening")).unwrap();
+    let line: Value = serde_json::from_str(line).unwrap();
     assert_eq!((&line["level"], &line["message"]), (&json!("INFO"), &json!("listening")), "{line}");
     let port = line["address"].as_str().unwrap().rsplit_once(':').unwrap().1;
     let host = format!("127.0.0.1:{port}");
