@@ -124,7 +124,7 @@ impl Publisher {
         talk.say(&json!({"type": "hello", "protocol": 1}))?;
         talk.say(&json!({"type": "subscribe", "sessionId": self.session}))?;
         let subscribed = talk.until(|message| message["type"] == "subscribed")?;
-        subscribed["seq"].as_u64().context("the log has no end")
+        subscribed["session"]["seq"].as_u64().context("the log has no end")
     }
 
     /// How long a new client takes to have the whole log, in nanoseconds.
