@@ -23,7 +23,7 @@ use crate::workspace;
 /// Where the generated table stands.
 const DOCUMENT: &str = "docs/benchmarks.md";
 
-#[derive(Args, Default)]
+#[derive(Args)]
 pub(crate) struct Options {
     /// Repetitions; the contenders take turns within each
     #[arg(long, default_value_t = 9)]
@@ -49,13 +49,6 @@ pub(crate) struct Options {
     /// A short run that fails only past ten times a bound, for machines that do other work at the same time
     #[arg(long, conflicts_with_all = ["peers", "write"])]
     check: bool,
-}
-
-impl Options {
-    /// What a machine runs that does other work at the same time: fails only past ten times a bound.
-    pub(crate) fn check() -> Self {
-        Self { check: true, ..Self::default() }
-    }
 }
 
 /// `cargo xtask bench`.

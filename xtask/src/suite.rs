@@ -4,7 +4,7 @@ use anyhow::Result;
 
 use crate::command::{cargo, exists, run};
 use crate::stages::{Stages, say};
-use crate::{bench, browser, conformance, dag, fuzz, real, schema, sdks};
+use crate::{browser, conformance, dag, fuzz, real, schema, sdks};
 
 /// Seconds per fuzz target in a test run; finding something takes longer, this shows that nothing obvious broke.
 const FUZZ_SMOKE_SECONDS: u64 = 30;
@@ -30,7 +30,6 @@ pub(crate) fn ci() -> Result<()> {
             .env("RUSTDOCFLAGS", "-D warnings"))
     });
     test_stages(&mut stages);
-    stages.run("speed", || bench::bench(&bench::Options::check()));
     stages.finish()
 }
 
