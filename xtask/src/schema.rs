@@ -5,9 +5,9 @@ use std::fs;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 
-use crate::command::{cargo, output};
+use crate::command::{self, cargo, command, output};
 use crate::stages::say;
-use crate::workspace::root;
+use crate::workspace::{root, target};
 
 const STREAM_JSON: &str = "docs/stream-json.schema.json";
 const BRIDGE: &str = "docs/bridge.schema.json";
@@ -53,14 +53,9 @@ fn write() -> Result<()> {
 fn generated() -> Result<[(&'static str, String); 2]> {
     let stream_json = serde_json::to_string_pretty(&pilothouse_proto::schema())? + "\n";
     // An example of the bridge prints its schema: linking the bridge would make this program as large as a server.
-    let bridge = output(&mut cargo(&[
-        "run",
-        "--quiet",
-        "--release",
-        "--package",
-        "pilothouse-bridge",
-        "--example",
-        "bridge_schema",
-    ]))?;
+    // Built for the whole workspace, it shares every crate with the tests.
+    let example = "bridge_schema";
+    command::run(&mut cargo(&["build", "--quiet", "--release", "--workspace", "--example", example]))?;
+    let bridge = output(&mut command(target(&format!("release/examples/{example}"))))?;
     Ok([(STREAM_JSON, stream_json), (BRIDGE, bridge)])
 }
