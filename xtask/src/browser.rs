@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::Args;
 
-use crate::command::{self, cargo, command, exists};
+use crate::command::{self, command, exists};
 use crate::npm;
 use crate::real;
 use crate::stages::Skip;
@@ -32,7 +32,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     let program = match &options.program {
         Some(program) => std::path::absolute(program)?,
         None => {
-            command::run(&mut cargo(&["build", "--release", "--workspace", "--bins"]))?;
+            command::run(&mut command::programs())?;
             target("release/pilothouse")
         }
     };

@@ -25,6 +25,12 @@ pub(crate) fn cargo(arguments: &[&str]) -> Command {
     command
 }
 
+/// Builds our programs and examples, of the whole workspace: with the examples, features unify as they do for the tests, and
+/// what was built for those is used again.
+pub(crate) fn programs() -> Command {
+    cargo(&["build", "--release", "--workspace", "--bins", "--examples"])
+}
+
 /// Whether `program` can be started at all.
 pub(crate) fn exists(program: &str) -> bool {
     command(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok()

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::Args;
 
-use crate::command::{self, cargo};
+use crate::command;
 use crate::namespace::Namespace;
 use crate::real;
 use crate::workspace::{root, target};
@@ -38,7 +38,7 @@ pub(crate) fn suite() -> Result<()> {
 /// what it does differently, and its records are kept.
 pub(crate) fn run(options: &Options) -> Result<()> {
     let namespace = Namespace::find()?;
-    command::run(&mut cargo(&["build", "--release", "--workspace", "--bins"]))?;
+    command::run(&mut command::programs())?;
     let mut player = namespace.enter(target("release/conformance"));
     for folder in ["fixtures", "fixtures/claims", "fixtures/neighbours"] {
         player.arg("--fixtures").arg(root().join(folder));

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::{Result, bail};
 use clap::Args;
 
-use crate::command::{self, cargo, command, exists, output};
+use crate::command::{self, command, exists, output};
 use crate::namespace::Namespace;
 use crate::stages::{Skip, say};
 use crate::workspace::target;
@@ -50,7 +50,7 @@ pub(crate) fn prepare() -> Result<(Namespace, PathBuf)> {
 
 fn suite_with(namespace: &Namespace, cli: &PathBuf, filters: &[String]) -> Result<()> {
     // The suite runs the examples and our own agent as well, and a test does not make cargo build them.
-    command::run(&mut cargo(&["build", "--release", "--workspace", "--bins", "--examples"]))?;
+    command::run(&mut command::programs())?;
     // The whole workspace is named although one binary runs: another choice of packages would unify features
     // differently, and build everything again.
     let selection = ["--release", "--workspace", "--test", "real", "--offline"];

@@ -7,7 +7,7 @@ use std::process::Command;
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 
-use crate::command::{self, cargo, command, exists};
+use crate::command::{self, command, exists};
 use crate::namespace::Namespace;
 use crate::npm;
 use crate::real;
@@ -48,7 +48,7 @@ pub(crate) fn suite() -> Result<()> {
 /// `cargo xtask sdks`.
 pub(crate) fn run(options: &Options) -> Result<()> {
     let namespace = Namespace::find()?;
-    command::run(&mut cargo(&["build", "--release", "--workspace", "--bins"]))?;
+    command::run(&mut command::programs())?;
     let cli = match &options.cli {
         None => target("release/pilothouse-agent"),
         Some(cli) if cli.as_os_str() == "real" => real::prepare()?.1,
@@ -125,7 +125,6 @@ fn hosts(namespace: &Namespace, only: Option<Language>) -> Result<()> {
         programs.push(node);
     }
     if only.is_none() {
-        command::run(&mut cargo(&["build", "--release", "--workspace", "--examples"]))?;
         programs.push(namespace.enter(target("release/examples/scripted_host")));
     }
     for mut program in programs {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 
-use crate::command::{cargo, output, run};
+use crate::command::{output, programs, run};
 use crate::real;
 use crate::stages::say;
 use crate::workspace::{root, target};
@@ -17,7 +17,7 @@ const MANY: &str = "50";
 
 /// Measures both in one run, in turns and without a network.
 pub(super) fn measure(repetitions: u32, write: bool) -> Result<()> {
-    run(&mut cargo(&["build", "--release", "-p", "pilothouse-cli", "-p", "pilothouse-testkit", "--bins"]))?;
+    run(&mut programs())?;
     let (namespace, real_cli) = real::prepare()?;
     let built = |name: &str| target("release").join(name);
     let mut measuring = namespace.enter(built("agent-speed"));
