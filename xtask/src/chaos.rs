@@ -12,8 +12,8 @@ const SECONDS: &str = "120";
 
 /// `cargo xtask chaos`.
 pub(crate) fn run_full_length() -> Result<()> {
-    let arguments =
-        ["test", "--release", "--package", "pilothouse-bridge", "--test", "it", "chaos", "--", "--nocapture"];
+    // The whole workspace is named, so that the build of the tests is used; no other crate has a test of this name.
+    let arguments = ["test", "--release", "--workspace", "--test", "it", "chaos", "--", "--nocapture"];
     run(cargo(&arguments)
         .env("BRIDGE_TEST_CHAOS_KILLS", KILLS_OF_EACH)
         .env("BRIDGE_TEST_CHAOS_SECONDS", SECONDS))

@@ -11,6 +11,7 @@ mod hooks;
 mod interop;
 mod interrupts;
 mod mcp;
+mod play;
 mod sessions;
 mod stage;
 mod tasks;

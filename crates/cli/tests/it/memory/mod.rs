@@ -15,6 +15,8 @@ mod hooks;
 mod interrupts;
 #[path = "../../../../pilothouse/tests/real/mcp.rs"]
 mod mcp;
+#[path = "../../../../pilothouse/tests/real/play.rs"]
+mod play;
 #[path = "../../../../pilothouse/tests/real/sessions.rs"]
 mod sessions;
 #[path = "../../../../pilothouse/tests/real/tasks.rs"]

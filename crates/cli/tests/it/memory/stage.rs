@@ -1,17 +1,19 @@
 //! What every scenario stands on: an agent in this process, an API that says what the script says, a throw-away home.
 
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use pilothouse::{Error, Options, Prompt, Session, Transport, TurnResult};
+use pilothouse::{Error, Options, Session, Transport};
 use pilothouse_agent::Agent;
 use pilothouse_agent::launch::{Command, Environment};
 use pilothouse_model::{ApiConfig, MessagesApi};
-use pilothouse_testkit::{Api, Sandbox, Turn, processes_marked};
-use serde_json::{Map, Value, json};
+use pilothouse_testkit::{Api, Sandbox, Turn};
+
+pub(crate) use super::play::{ask, bash, object};
 
 /// How long anything may take before it counts as hanging.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const TURN_LIMIT: Duration = PATIENCE;
 
 /// The program, for the few scenarios that are about a process.
 const PROGRAM: &str = env!("CARGO_BIN_EXE_pilothouse-agent");
@@ -66,44 +68,9 @@ impl Stage {
         options.connect_over(here).await
     }
 
-    /// Whether the project has this file: what a tool did or did not do.
-    pub(crate) fn has(&self, file: &str) -> bool {
-        self.sandbox.project().join(file).exists()
-    }
-
-    /// What the model was told came of its last tool call.
-    pub(crate) fn last_tool_result(&self) -> String {
-        let calls = self.api.main_calls();
-        let last = calls.last().and_then(|call| call.tool_results().last().map(|result| result.to_string()));
-        last.expect("a tool result reached the API")
-    }
-
-    /// Whether a process of this sandbox has this in its command line.
-    pub(crate) fn runs(&self, command: &str) -> bool {
-        processes_marked(&self.sandbox.marker()).iter().any(|process| process.command.contains(command))
-    }
-
     /// Ends the agent as an out-of-memory killer would.
     pub(crate) fn kill_cli(&self) {
-        let processes = processes_marked(&self.sandbox.marker());
-        let found = processes.iter().find(|process| process.command.starts_with(PROGRAM)).expect("it runs");
-        let pid = nix::unistd::Pid::from_raw(i32::try_from(found.pid).expect("a process id"));
-        nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGKILL).expect("kill");
-    }
-
-    /// Waits until something has happened outside of the protocol.
-    pub(crate) async fn until(&self, what: &str, holds: impl Fn(&Stage) -> bool) {
-        let deadline = Instant::now() + PATIENCE;
-        while !holds(self) {
-            assert!(Instant::now() < deadline, "waited {PATIENCE:?} until {what}");
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-    }
-
-    /// Ends the session and makes sure that it left neither an agent nor a process behind.
-    pub(crate) async fn close(self, session: Session) {
-        session.close().await;
-        self.nothing_left().await;
+        self.kill(PROGRAM);
     }
 
     pub(crate) async fn nothing_left(self) {
@@ -112,24 +79,5 @@ impl Stage {
         }
         let left = self.sandbox.leftovers(PATIENCE).await;
         assert!(left.is_empty(), "still running: {left:?}");
-    }
-}
-
-/// A call of Bash, as the model would make it.
-pub(crate) fn bash(command: &str) -> Turn {
-    Turn::tool("Bash", json!({"command": command, "description": "run it"}))
-}
-
-/// Sends a message and waits for the result of the turn that takes it in.
-pub(crate) async fn ask(session: &Session, prompt: impl Into<Prompt>) -> TurnResult {
-    let turn = session.send(prompt).await.expect("sent");
-    tokio::time::timeout(PATIENCE, turn.into_future()).await.expect("in time").expect("a result")
-}
-
-/// The members of a JSON object.
-pub(crate) fn object(value: Value) -> Map<String, Value> {
-    match value {
-        Value::Object(members) => members,
-        other => panic!("no object: {other}"),
     }
 }
