@@ -11,7 +11,7 @@ async fn main() -> Result<(), pilothouse::Error> {
     let session = cli::options()
         .hook(HookEvent::PreToolUse, Matcher::tool("Bash").timeout(Duration::from_secs(5)), guard)
         .hook(HookEvent::Stop, Matcher::all().on_failure(OnFailure::Continue), async |call: HookCall| {
-            cli::say(format!("{} in {}", call.event(), call.input.base().map_or("?", |base| base.cwd)));
+            cli::say(format!("{} in {}", call.event(), call.input().base().map_or("?", |base| base.cwd)));
             call.pass()
         })
         .connect()

@@ -22,6 +22,7 @@ use serde_json::{Map, Number, Value};
 
 use crate::desk::{Callback, Responder};
 pub use call::HookCall;
+use call::Told;
 use failure::failure_output;
 pub use pilothouse_proto::HookEvent;
 pub use pilothouse_proto::hook::OnFailure;
@@ -166,9 +167,11 @@ pub(crate) fn serve(hooks: &Hooks, callback: HookCallback, token: Token, respond
     let Some(hook) = hooks.get(&callback.callback_id) else {
         return responder.error(format!("no hook is registered as `{}`", callback.callback_id));
     };
+    let call = HookCall::new(callback, hook.event.clone(), token);
     let mut answer = Answer::of(hook, responder);
+    answer.told = Some(call.told());
     let limit = hook.matcher.host_limit();
-    let mut running = hook.handler.call(HookCall::new(callback, token));
+    let mut running = hook.handler.call(call);
     if let Poll::Ready(output) = running.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
         return answer.give(&output);
     }
@@ -192,6 +195,8 @@ pub(crate) fn fail_unreadable(hooks: &Hooks, call: &Map<String, Value>, responde
 /// Answers when it is dropped, so that neither a panic nor a runtime that shuts down leaves the CLI with "no opinion".
 struct Answer {
     responder: Option<Responder>,
+    /// None if it could not be read at all.
+    told: Option<Arc<Told>>,
     event: HookEvent,
     blocks: bool,
 }
@@ -199,10 +204,14 @@ struct Answer {
 impl Answer {
     fn of(hook: &Hook, responder: Responder) -> Self {
         let blocks = hook.on_failure().is_some();
-        Self { responder: Some(responder), event: hook.event.clone(), blocks }
+        Self { responder: Some(responder), told: None, event: hook.event.clone(), blocks }
     }
 
+    /// Gives what the hook decided, unless it could not see what about.
     fn give(&mut self, output: &HookOutput) {
+        if self.told.as_ref().is_some_and(|told| told.was_misread()) {
+            return;
+        }
         if let Some(responder) = self.responder.take() {
             responder.success(output);
         }
@@ -218,7 +227,9 @@ impl Drop for Answer {
                 "a hook failed or took too long"
             );
             let output = if self.blocks { failure_output(&self.event) } else { HookOutput::default() };
-            self.give(&output);
+            if let Some(responder) = self.responder.take() {
+                responder.success(&output);
+            }
         }
     }
 }

@@ -15,9 +15,7 @@ pub(crate) fn serve(servers: &Arc<ServerSet>, message: McpMessage, token: Token,
     desk::run(Box::pin(async move {
         let reply = servers.handle(&message.server_name, message.message.as_raw_value(), token).await;
         match reply {
-            Some(reply) => {
-                responder.success(&McpReply { mcp_response: Raw::from(reply), extra: Extra::new() })
-            }
+            Some(reply) => responder.success_text(&McpReply::text(&reply)),
             // The request was withdrawn, so nothing will be written.
             None => responder.leave_unanswered(),
         }

@@ -27,7 +27,7 @@ pub(crate) async fn call(
 ) -> Called {
     let request = HookCallback {
         callback_id: id.to_owned(),
-        input: occasion.input.clone(),
+        input: occasion.input.clone().into(),
         tool_use_id: Opt::Some(names.into()),
         extra: Extra::new(),
     };

@@ -1,5 +1,8 @@
 //! One call of a hook, which builds its own answers.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, LazyLock};
+
 use pilothouse_link::Token;
 use pilothouse_proto::control::HookCallback;
 use pilothouse_proto::hook::{
@@ -8,7 +11,7 @@ use pilothouse_proto::hook::{
     SessionStartOutput, SetupOutput, StopOutput, SubagentStartOutput, SubagentStopOutput,
     UserPromptExpansionOutput, UserPromptSubmitOutput,
 };
-use pilothouse_proto::{HookInput, HookOutput, Opt, ToolUseId};
+use pilothouse_proto::{HookEvent, HookInput, HookOutput, Lazy, Opt, ToolUseId};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
@@ -26,16 +29,50 @@ use tokio_util::sync::CancellationToken;
 /// ```
 #[derive(Debug)]
 pub struct HookCall {
-    /// What the CLI says happened.
-    pub input: HookInput,
     /// The tool call it is about, for tool events.
     pub tool_use_id: Option<ToolUseId>,
+    event: HookEvent,
+    told: Arc<Told>,
     token: Token,
 }
 
+/// What the CLI says happened, shared with whoever answers for the hook.
+#[derive(Debug)]
+pub(super) struct Told {
+    input: Lazy<HookInput>,
+    /// The hook looked and could not see, so that whatever it decides was decided blindly.
+    misread: AtomicBool,
+}
+
+impl Told {
+    pub(super) fn was_misread(&self) -> bool {
+        self.misread.load(Ordering::Acquire)
+    }
+
+    fn input(&self) -> &HookInput {
+        static NOTHING: LazyLock<HookInput> = LazyLock::new(HookInput::default);
+        self.input.read().unwrap_or_else(|error| {
+            tracing::warn!(%error, "what a hook is told cannot be read");
+            self.misread.store(true, Ordering::Release);
+            &NOTHING
+        })
+    }
+}
+
 impl HookCall {
-    pub(super) fn new(callback: HookCallback, token: Token) -> Self {
-        Self { input: callback.input, tool_use_id: callback.tool_use_id.into_option(), token }
+    pub(super) fn new(callback: HookCallback, event: HookEvent, token: Token) -> Self {
+        let told = Told { input: callback.input, misread: AtomicBool::new(false) };
+        Self { tool_use_id: callback.tool_use_id.into_option(), event, told: Arc::new(told), token }
+    }
+
+    pub(super) fn told(&self) -> Arc<Told> {
+        Arc::clone(&self.told)
+    }
+
+    /// What the CLI says happened. Where that cannot be read this is [`HookInput::Unknown`] and empty, and the hook counts
+    /// as failed, whatever it then answers.
+    pub fn input(&self) -> &HookInput {
+        self.told.input()
     }
 
     /// Cancelled when the CLI no longer waits for the hook, for instance on an interrupt.
@@ -45,12 +82,12 @@ impl HookCall {
 
     /// The event's name.
     pub fn event(&self) -> &str {
-        self.input.tag()
+        self.event.as_str()
     }
 
     /// The tool call that is about to run, if this is what happened.
     pub fn pre_tool_use(&self) -> Option<&PreToolUseInput> {
-        match &self.input {
+        match self.input() {
             HookInput::PreToolUse(input) => Some(input),
             _ => None,
         }
@@ -110,7 +147,7 @@ impl HookCall {
         /// The variants whose output takes additional context.
         macro_rules! specific {
             ($($Variant:ident($Output:ident)),* $(,)?) => {
-                match &self.input {
+                match self.input() {
                     $( HookInput::$Variant(_) => {
                         HookSpecificOutput::$Variant($Output { additional_context: text, ..$Output::default() })
                     } )*

@@ -73,8 +73,21 @@ async fn a_hook_that_panics_denies() {
 
 #[tokio::test]
 async fn a_call_that_cannot_be_read_denies() {
-    let seen = answered_in("unreadable_hook", Matcher::all(), async |call: HookCall| call.pass()).await;
+    let looks = async |call: HookCall| {
+        assert_eq!(call.event(), "PreToolUse");
+        assert!(call.input().tag().is_empty() && call.pre_tool_use().is_none());
+        call.allow()
+    };
+    let seen = answered_in("unreadable_hook", Matcher::all(), looks).await;
     assert_eq!(seen["hookSpecificOutput"]["permissionDecision"], "deny");
+    let may_fail = Matcher::all().on_failure(OnFailure::Continue);
+    assert_eq!(answered_in("unreadable_hook", may_fail, looks).await, json!({}));
+}
+
+#[tokio::test]
+async fn a_hook_that_does_not_look_decides_about_what_cannot_be_read_as_well() {
+    let seen = answered_in("unreadable_hook", Matcher::all(), async |call: HookCall| call.ask("why?")).await;
+    assert_eq!(seen["hookSpecificOutput"]["permissionDecision"], "ask");
 }
 
 #[tokio::test]

@@ -121,7 +121,7 @@ async fn a_post_tool_use_hook_sees_what_the_tool_gave() {
     let (sender, mut seen) = tokio::sync::mpsc::unbounded_channel();
     let options =
         stage.options().hook(HookEvent::PostToolUse, Matcher::tool("Bash"), move |call: HookCall| {
-            let _ = sender.send(serde_json::to_string(&call.input).expect("JSON"));
+            let _ = sender.send(serde_json::to_string(call.input()).expect("JSON"));
             async move { call.add_context("and a footnote") }
         });
     let session = stage.connect(options).await.expect("connect");

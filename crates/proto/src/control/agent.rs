@@ -1,16 +1,17 @@
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use crate::hook::HookInput;
 use crate::mcp::{ElicitationAction, ElicitationMode};
-use crate::wire::{Opt, Raw, ToolUseId, record, union};
+use crate::wire::{Lazy, Opt, Raw, ToolUseId, record, union};
 
 record! {
     /// Runs a hook that the host registered.
     pub struct HookCallback {
         /// The hook, by the id the host gave it.
         callback_id: String,
-        /// What happened.
-        input: HookInput,
+        /// What happened; typed when somebody looks, because many a hook decides without.
+        input: Lazy<HookInput>,
         /// The tool call, for tool events.
         tool_use_id: Opt<ToolUseId>,
     }
@@ -94,5 +95,12 @@ record! {
     pub struct McpReply {
         /// The JSON-RPC reply. A notification has none, so an empty result stands in its place.
         mcp_response: Raw,
+    }
+}
+
+impl McpReply {
+    /// The answer as JSON text, around a reply that is text already.
+    pub fn text(reply: &RawValue) -> [&str; 3] {
+        [r#"{"mcp_response":"#, reply.get(), "}"]
     }
 }

@@ -19,6 +19,7 @@ use serde_json::{Map, Value};
 use super::once::Wire;
 use super::slot::Blank;
 use crate::DecodeError;
+use crate::hook::HookInput;
 use crate::permission::PermissionUpdate;
 
 /// By these names a value asks our reader for the text of any value, of an object, of a list. What the reader cannot
@@ -48,7 +49,7 @@ pub struct Lazy<T> {
     value: OnceLock<T>,
 }
 
-/// What can be read late. Implemented for objects, for values of any shape, and for lists of updates.
+/// What can be read late. Implemented for objects, for values of any shape, for lists of updates, and for what hooks are told.
 pub trait Readable: Wire + Default + Clone + for<'de> Deserialize<'de> {
     /// How a reader is asked for its text.
     #[doc(hidden)]
@@ -65,6 +66,10 @@ impl Readable for Map<String, Value> {
 
 impl Readable for Vec<PermissionUpdate> {
     const NAME: &'static str = LIST;
+}
+
+impl Readable for HookInput {
+    const NAME: &'static str = OBJECT;
 }
 
 impl<T: Readable> Lazy<T> {

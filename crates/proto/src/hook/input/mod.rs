@@ -51,6 +51,13 @@ macro_rules! hook_events {
             }
         }
 
+        /// An event without a name.
+        impl Default for HookInput {
+            fn default() -> Self {
+                Self::Unknown($crate::wire::Unknown::default())
+            }
+        }
+
         impl HookInput {
             /// What every event tells; `None` for an event that this version does not know.
             pub fn base(&self) -> Option<HookBase<'_>> {
