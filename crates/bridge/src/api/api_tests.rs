@@ -149,7 +149,13 @@ fn events() -> Vec<Event> {
             by: None,
         }
         .into(),
-        SessionState { state: Lifecycle::Ended, why: Some("stopped".to_owned()), by: None }.into(),
+        SessionState {
+            state: Lifecycle::Ended,
+            why: Some("stopped".to_owned()),
+            by: None,
+            handed_over: true,
+        }
+        .into(),
         InterruptRequested { by: "phone".to_owned() }.into(),
         ModeChanged { mode: "plan".to_owned(), by: "phone".to_owned() }.into(),
         ModelChanged { model: None, by: "phone".to_owned() }.into(),

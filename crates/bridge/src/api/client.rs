@@ -225,6 +225,9 @@ pub struct ListSessions {
     /// Whether interrupted and ended sessions are listed, too. *Extension.*
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub include_ended: Option<bool>,
+    /// Whether the client is told from now on what is different in the list. *Extension.*
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub watch: Option<bool>,
 }
 
 /// Ends a session.

@@ -282,6 +282,9 @@ pub struct SessionState {
     /// The device that did it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
+    /// Whether it was cut off at its work by a bridge that shut down: the next bridge goes on with it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub handed_over: bool,
 }
 
 /// A client ended the running turn.

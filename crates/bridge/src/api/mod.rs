@@ -37,7 +37,7 @@ pub use reply::{
     SessionCreated, Status, StreamDelta, StreamSnapshot, Subscribed, ThinkingDelta, Welcome,
 };
 pub use schema::schema;
-pub use sessions::{RecentSession, RecentSessions, SessionList, SessionView};
+pub use sessions::{RecentSession, RecentSessions, SessionChanged, SessionList, SessionView};
 pub use values::{
     Continuity, Decision, Delivery, Image, Json, Lease, Lifecycle, ProcessStatus, Question, QuestionOption,
 };

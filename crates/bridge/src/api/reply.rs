@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::error::ErrorCode;
 use super::ids::{ApprovalId, ClientMessageId, InputId, RequestId, Seq, SessionId};
-use super::sessions::{RecentSessions, SessionList, SessionView};
+use super::sessions::{RecentSessions, SessionChanged, SessionList, SessionView};
 use super::union::{Bare, union};
 use super::values::{Continuity, Decision, Json, ProcessStatus};
 
@@ -26,6 +26,8 @@ union! {
         SessionCreated(SessionCreated) = "system",
         /// The reply to `list_sessions`.
         SessionList(SessionList) = "session_list",
+        /// A session is new, or different from what the list had of it.
+        SessionChanged(SessionChanged) = "session_changed",
         /// The reply to `list_recent_sessions`.
         RecentSessions(RecentSessions) = "recent_sessions",
         /// The reply to `hello`.
@@ -77,7 +79,8 @@ impl Reply {
     pub fn is_original(&self) -> bool {
         !matches!(
             self,
-            Self::Welcome(_)
+            Self::SessionChanged(_)
+                | Self::Welcome(_)
                 | Self::Subscribed(_)
                 | Self::StreamSnapshot(_)
                 | Self::Ack(_)

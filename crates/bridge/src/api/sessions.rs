@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::event::PermissionRequest;
-use super::ids::{InputId, Seq, SessionId};
+use super::ids::{ApprovalId, InputId, Seq, SessionId};
 use super::values::{Lifecycle, ProcessStatus};
 
 /// Sessions of the bridge.
@@ -13,6 +13,14 @@ use super::values::{Lifecycle, ProcessStatus};
 pub struct SessionList {
     /// Those that need the user first, then the newest.
     pub sessions: Vec<SessionView>,
+}
+
+/// A session of a list that is watched, as it is now.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SessionChanged {
+    /// The session.
+    pub session: SessionView,
 }
 
 /// One session of the bridge: all folds of its log that a list shows.
@@ -62,12 +70,23 @@ pub struct SessionView {
     pub seq: Seq,
     /// Whether it was put aside.
     pub archived: bool,
+    /// Whether the last bridge was shut down while it worked, and the next one is to go on with it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub handed_over: bool,
     /// What waits for a decision.
     #[serde(default)]
     pub approvals: Vec<PermissionRequest>,
     /// The messages that wait, oldest first.
     #[serde(default)]
     pub queue: Vec<InputId>,
+}
+
+impl SessionView {
+    /// An open approval, by its own name or by that of its tool call; of several, the oldest.
+    pub fn approval(&self, id: &ApprovalId) -> Option<&PermissionRequest> {
+        let open = &self.approvals;
+        open.iter().find(|open| open.id == *id).or_else(|| open.iter().find(|open| open.tool_use_id == id.0))
+    }
 }
 
 /// Sessions on disk, newest first.

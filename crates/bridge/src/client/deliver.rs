@@ -4,7 +4,7 @@ use serde_json::value::RawValue;
 
 use super::dispatch::Stopped;
 use super::{Client, Gone, Sink};
-use crate::api::{Event, Json, Logged, Seq, SessionId, SessionView};
+use crate::api::{Event, Json, Logged, Seq, SessionChanged, SessionId, SessionView};
 use crate::log::StoredEvent;
 use crate::session::{Refusal, Taken};
 use crate::ws;
@@ -19,6 +19,12 @@ impl Client {
     /// When the client is gone.
     pub async fn deliver(&mut self, taken: Taken, sink: &mut impl Sink) -> Result<(), Gone> {
         for parcel in taken.parcels {
+            if parcel.listed {
+                if self.extended {
+                    sink.send(parcel.frame).await?;
+                }
+                continue;
+            }
             let Some(sent) = self.sent.get(&*parcel.session).copied() else {
                 // An answer may come after its session was left; events do not.
                 if parcel.seq.is_none() && parcel.original {
@@ -42,11 +48,20 @@ impl Client {
             }
         }
         for session_id in taken.behind {
+            if let Some(session) = self.watched(&session_id) {
+                self.reply(SessionChanged { session }, None, sink).await?;
+            }
             if self.sent.contains_key(&session_id) {
                 Box::pin(self.caught_up(&session_id, sink)).await?;
             }
         }
         Ok(())
+    }
+
+    /// What the list that the client watches has of a session.
+    fn watched(&self, session_id: &SessionId) -> Option<SessionView> {
+        let view = self.hub.view(session_id).filter(|_| self.watching)?;
+        self.roots.covers(view.project_path.as_ref()).then_some(view)
     }
 
     /// Reads again what the outbox could not hold. A log that cannot be read leaves the client where it is: the next

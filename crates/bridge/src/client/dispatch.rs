@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
+use pilothouse::{PermissionMode, PermissionUpdate};
+
 use super::{Client, Gone, Sink, scopes};
 use crate::api::{
-    ApprovalId, ClientMessage, ErrorCode, ErrorReply, GetHistory, PROTOCOL, Pong, Received, RequestId, Seq,
-    SessionCreated, SessionId, SessionList, Subscribe, Subscribed, Welcome,
+    ApprovalId, ApproveAlways, ClientMessage, ErrorCode, ErrorReply, GetHistory, PROTOCOL, Pong, Received,
+    RequestId, Seq, SessionCreated, SessionId, SessionList, Subscribe, Subscribed, Welcome,
 };
-use crate::auth::Project;
+use crate::auth::{Project, Scope};
 use crate::session::{Parcel, Refusal, Started, Verdict, What};
 use crate::ws;
 
@@ -81,6 +83,7 @@ impl Client {
                 self.decide(approve.session_id, approve.id, Verdict::Allow, request_id).await
             }
             ClientMessage::ApproveAlways(always) => {
+                self.may_pick(&always)?;
                 let (session, id) = (always.session_id.clone(), always.id.clone());
                 self.decide(session, id, Verdict::Always(always), request_id).await
             }
@@ -93,6 +96,10 @@ impl Client {
                 self.decide(session, id, Verdict::Answer(answer), request_id).await
             }
             ClientMessage::ListSessions(list) => {
+                if list.watch == Some(true) {
+                    self.watching = true;
+                    self.hub.board().watch(&self.outbox, &self.roots);
+                }
                 let mut sessions = self.hub.list(list.include_ended == Some(true));
                 sessions.retain(|view| self.roots.covers(view.project_path.as_ref()));
                 Ok(self.reply(SessionList { sessions }, request_id, sink).await?)
@@ -161,6 +168,20 @@ impl Client {
         self.roots.open(path).map_err(not_allowed)
     }
 
+    /// A mode that never asks is granted on its own, also where the CLI suggests it.
+    fn may_pick(&self, always: &ApproveAlways) -> Result<(), Refusal> {
+        let Some(session_id) = always.session_id.as_ref().or(self.addressed.as_ref()) else { return Ok(()) };
+        let view = self.hub.view(session_id);
+        let open = view.as_ref().and_then(|view| view.approval(&always.id));
+        let picked = always.suggestions.iter().flatten().filter_map(|at| open?.suggestions.get(*at));
+        let bypasses = |update: &PermissionUpdate| matches!(update, PermissionUpdate::SetMode(set) if set.mode == PermissionMode::BypassPermissions);
+        if picked.into_iter().any(bypasses) {
+            scopes::need(Scope::Bypass, self.device.scopes)
+        } else {
+            Ok(())
+        }
+    }
+
     /// The session that a message is about, which is addressed from now on.
     fn address(&mut self, named: Option<SessionId>) -> Result<SessionId, Refusal> {
         let none = "name a session with `sessionId`, or start one first";
@@ -226,7 +247,13 @@ impl Client {
             });
             if extended || reply.is_original() {
                 let frame = ws::text_frame(&reply.encode(request_id.as_ref()));
-                outbox.push(Parcel { session: Arc::new(session_id), seq: None, original: true, frame });
+                outbox.push(Parcel {
+                    session: Arc::new(session_id),
+                    seq: None,
+                    original: true,
+                    listed: false,
+                    frame,
+                });
             }
         });
         Ok(())

@@ -43,6 +43,8 @@ pub struct Client {
     addressed: Option<SessionId>,
     /// While somebody looks at it.
     viewing: Option<Viewing>,
+    /// Whether it is told of changes in the list of sessions.
+    watching: bool,
     /// The newest position that was sent, for each session it follows.
     sent: HashMap<SessionId, Seq>,
 }
@@ -59,6 +61,7 @@ impl Client {
             extended: false,
             addressed: None,
             viewing: None,
+            watching: false,
             sent: HashMap::new(),
         }
     }
@@ -96,6 +99,9 @@ impl Client {
 
 impl Drop for Client {
     fn drop(&mut self) {
+        if self.watching {
+            self.hub.board().leave(&self.outbox);
+        }
         for session_id in self.sent.keys() {
             if let Ok(channel) = self.hub.channel(session_id) {
                 channel.leave(&self.outbox);

@@ -14,14 +14,19 @@ pub(super) fn check(message: &ClientMessage, scopes: Scopes) -> Result<(), Refus
         wider_mode.then_some(Scope::Configure),
         (mode == Some("bypassPermissions")).then_some(Scope::Bypass),
     ];
-    for scope in needed.into_iter().flatten() {
-        if !scopes.has(scope) {
-            let message =
-                format!("this device lacks the scope `{}`: pair it again with more", scope.as_str());
-            return Err(Refusal::new(ErrorCode::Forbidden, message));
-        }
+    needed.into_iter().flatten().try_for_each(|scope| need(scope, scopes))
+}
+
+/// Refuses unless this is among what a device may do.
+pub(super) fn need(scope: Scope, scopes: Scopes) -> Result<(), Refusal> {
+    if scopes.has(scope) {
+        return Ok(());
     }
-    Ok(())
+    let name = scope.as_str();
+    let message = format!(
+        "this device lacks the scope `{name}`: pair it again with an address from `pilothouse serve pair --may …,{name}`"
+    );
+    Err(Refusal::new(ErrorCode::Forbidden, message))
 }
 
 fn usual(message: &ClientMessage) -> Scope {

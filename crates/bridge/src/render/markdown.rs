@@ -42,6 +42,17 @@ pub(super) fn html(text: &str, breaks: Breaks) -> String {
     SANITISER.clean(&html).to_string()
 }
 
+/// The words of one line, without what Markdown means by the signs between them.
+pub(super) fn words(line: &str) -> String {
+    let mut said = String::new();
+    for event in Parser::new_ext(line, Options::ENABLE_STRIKETHROUGH) {
+        if let Event::Text(text) | Event::Code(text) = event {
+            said.push_str(&text);
+        }
+    }
+    said.trim().to_owned()
+}
+
 fn plain(text: &str) -> String {
     highlight::block(text, None)
 }

@@ -36,6 +36,11 @@ pub(crate) async fn complete(event: &mut Event) {
     }
 }
 
+/// The words of one line, for a place that shows no Markdown.
+pub(crate) fn words(line: &str) -> String {
+    markdown::words(line)
+}
+
 async fn user(text: &str) -> Option<String> {
     let text = text.to_owned();
     aside(text.len(), move || markdown::html(&text, Breaks::Kept)).await

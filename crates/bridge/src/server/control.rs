@@ -14,13 +14,18 @@ pub struct Control {
 }
 
 impl Control {
-    /// What a new device opens to be let in, once and within two minutes.
+    /// What a new device opens to be let in, once and within two minutes. It may do `scopes` then.
     ///
     /// # Errors
     /// When the system has no randomness to give.
-    pub fn pairing_url(&self) -> Result<String, ServeError> {
-        let code = self.shared.pairing.offer(Scopes::usual()).map_err(ServeError::Randomness)?;
+    pub fn pairing_url(&self, scopes: Scopes) -> Result<String, ServeError> {
+        let code = self.shared.pairing.offer(scopes).map_err(ServeError::Randomness)?;
         Ok(self.shared.pairing_url(&code))
+    }
+
+    /// Whether other machines can reach the bridge.
+    pub fn is_reachable(&self) -> bool {
+        self.shared.reachable
     }
 
     /// Its sessions.

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use http_body_util::{BodyExt as _, Limited};
-use hyper::body::Incoming;
+use hyper::body::{Body as _, Incoming};
 use hyper::header::{
     AUTHORIZATION, CONNECTION, CONTENT_TYPE, COOKIE, HeaderMap, HeaderValue, SEC_WEBSOCKET_ACCEPT,
     SEC_WEBSOCKET_PROTOCOL, SET_COOKIE, UPGRADE,
@@ -16,7 +16,7 @@ use serde_json::json;
 
 use super::respond::{Body, json as json_response, text};
 use super::serve::Shared;
-use super::{notify, outputs, socket, static_files};
+use super::{notify, outputs, picture, socket, static_files};
 use crate::auth::{ClaimError, Device, Origins, Scope, Scopes, Secret};
 use crate::ws;
 
@@ -59,7 +59,7 @@ pub(super) async fn answer(
         (&Method::GET, "/ws") => upgrade(shared, request),
         (&Method::POST, "/pair") => pair(&shared, origins, request).await,
         (&Method::POST, "/pair/offer") => match authorized(&shared, request.headers(), Scope::Configure) {
-            Ok(device) => offer(&shared, &device),
+            Ok(device) => offer(&shared, &device, request).await,
             Err(refused) => *refused,
         },
         (&Method::GET, "/devices") => match authorized(&shared, request.headers(), Scope::Configure) {
@@ -177,6 +177,12 @@ struct Claim {
     name: String,
 }
 
+/// What the other device is to be allowed.
+#[derive(Deserialize)]
+struct Offer {
+    scopes: Option<Vec<Scope>>,
+}
+
 #[derive(Deserialize)]
 struct Revoke {
     device: String,
@@ -217,13 +223,26 @@ async fn pair(shared: &Shared, origins: &Origins, request: Request<Incoming>) ->
     response
 }
 
-/// A device lets another one in, which may do what it may itself, but never run without asking.
-fn offer(shared: &Shared, device: &Device) -> Response<Body> {
-    let scopes: Scopes =
-        Vec::from(device.scopes).into_iter().filter(|scope| *scope != Scope::Bypass).collect();
+/// A device lets another one in, which may do what it may itself or less, but never run without asking.
+async fn offer(shared: &Shared, device: &Device, request: Request<Incoming>) -> Response<Body> {
+    let wanted = if request.body().is_end_stream() {
+        Scopes::usual()
+    } else {
+        match body::<Offer>(shared, request).await {
+            Ok(Offer { scopes: None }) => Scopes::usual(),
+            // Whoever may do anything may look.
+            Ok(Offer { scopes: Some(scopes) }) => scopes.into_iter().chain([Scope::Observe]).collect(),
+            Err(refused) => return *refused,
+        }
+    };
+    let own = Vec::from(device.scopes).into_iter();
+    let scopes = own.filter(|scope| *scope != Scope::Bypass && wanted.has(*scope)).collect();
     match shared.pairing.offer(scopes) {
         Ok(code) => {
-            json_response(StatusCode::OK, &json!({"code": code.as_str(), "url": shared.pairing_url(&code)}))
+            let url = shared.pairing_url(&code);
+            // A phone's camera is of use only where the phone can reach the bridge.
+            let picture = if shared.reachable { picture::of(&url) } else { None };
+            json_response(StatusCode::OK, &json!({"code": code.as_str(), "url": url, "qr": picture}))
         }
         Err(error) => text(StatusCode::INTERNAL_SERVER_ERROR, format!("{error}\n")),
     }

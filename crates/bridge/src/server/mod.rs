@@ -5,6 +5,7 @@ mod http;
 mod metrics;
 mod notify;
 mod outputs;
+mod picture;
 mod respond;
 mod serve;
 mod setup;

@@ -20,12 +20,15 @@ use super::setup::{Limits, ServeError, Setup};
 use super::static_files::StaticFiles;
 use super::stream::Stream;
 use super::{http, notify, tls};
-use crate::api::{AgentInfo, SessionId};
-use crate::auth::{Bucket, Code, Devices, Origins, Pairing, Roots};
+use crate::api::{AgentInfo, SessionId, SessionView};
+use crate::auth::{Bucket, Code, Devices, Origins, Pairing, Roots, Scopes};
 use crate::log::Log;
 use crate::push::Push;
 use crate::session::Hub;
 use crate::state_dir::StateDir;
+
+/// Who ends sessions and goes on with them when nobody else does.
+const BY: &str = "the bridge";
 
 /// How many wrong credentials are answered at once, before callers are told to wait.
 const WRONG_CREDENTIALS: f64 = 20.0;
@@ -42,7 +45,6 @@ pub struct Bridge {
     listener: TcpListener,
     address: SocketAddr,
     tls: Option<TlsAcceptor>,
-    reachable: bool,
     state_dir: StateDir,
 }
 
@@ -65,6 +67,8 @@ pub(super) struct Shared {
     pub(super) secure_cookies: bool,
     pub(super) wrong_credentials: Mutex<Bucket>,
     encrypted: bool,
+    /// Whether other machines can reach it.
+    pub(super) reachable: bool,
     /// Where the bridge is found, without a slash at the end.
     url: String,
     /// One for each WebSocket that may be open.
@@ -126,9 +130,11 @@ impl Bridge {
             origins.public(public)?;
             url = public.trim_end_matches('/').to_owned();
         }
-        let reachable = setup.public_url.is_some() || !address.ip().is_loopback();
         let hub =
             Hub::open(Log::new(Arc::new(state_dir.log()?))?, transcripts, retention, make_options).await?;
+        if let Some(time) = limits.decide_within {
+            hub.deny_undecided_after(time);
+        }
         let shared = Shared {
             hub,
             devices,
@@ -138,6 +144,7 @@ impl Bridge {
             origins,
             everywhere,
             encrypted,
+            reachable: setup.public_url.is_some() || !address.ip().is_loopback(),
             limits,
             metrics: Metrics::default(),
             files: StaticFiles::default(),
@@ -150,7 +157,7 @@ impl Bridge {
             closing: CancellationToken::new(),
             tasks: TaskTracker::new(),
         };
-        Ok(Self { shared: Arc::new(shared), listener, address, tls: acceptor, reachable, state_dir })
+        Ok(Self { shared: Arc::new(shared), listener, address, tls: acceptor, state_dir })
     }
 
     /// Where it listens.
@@ -165,7 +172,7 @@ impl Bridge {
 
     /// Whether other machines can reach it: by its own address, or by a proxy's.
     pub fn is_reachable(&self) -> bool {
-        self.reachable
+        self.shared.reachable
     }
 
     /// Where its WebSocket is found.
@@ -183,7 +190,7 @@ impl Bridge {
     /// # Errors
     /// When the system has no randomness to give.
     pub fn pairing_url(&self) -> Result<String, ServeError> {
-        self.control().pairing_url()
+        self.control().pairing_url(Scopes::usual())
     }
 
     /// A handle that stays good while the bridge runs.
@@ -201,7 +208,13 @@ impl Bridge {
         &self.shared.devices
     }
 
-    /// Serves until it is told to stop. Then connections are closed and sessions stopped; tells which.
+    /// Goes on with the sessions that the last bridge handed over to this one when it was shut down; tells which.
+    pub async fn take_over(&self) -> Vec<SessionView> {
+        self.shared.hub.take_over(&self.shared.roots, BY).await
+    }
+
+    /// Serves until it is told to stop. Then connections are closed and sessions ended; tells which. Those that were at
+    /// work are handed over to the next bridge.
     pub async fn run(self, until: CancellationToken) -> Vec<SessionId> {
         let Self { shared, listener, tls, state_dir, .. } = self;
         let slots = Arc::new(Semaphore::new(shared.limits.connections));
@@ -231,7 +244,7 @@ impl Bridge {
             });
         }
         shared.closing.cancel();
-        let stopped = shared.hub.shut_down("the bridge").await;
+        let stopped = shared.hub.shut_down(BY).await;
         shared.tasks.close();
         shared.tasks.wait().await;
         drop(state_dir);

@@ -102,6 +102,8 @@ pub struct Limits {
     pub patience: Duration,
     /// How often clients are asked whether they are there; after two questions without any sign they are gone.
     pub ping_every: Duration,
+    /// How long an approval may wait before it is denied; without this, for ever.
+    pub decide_within: Option<Duration>,
 }
 
 impl Default for Limits {
@@ -113,6 +115,7 @@ impl Default for Limits {
             connections: 4096,
             patience: Duration::from_secs(10),
             ping_every: Duration::from_secs(20),
+            decide_within: None,
         }
     }
 }

@@ -9,6 +9,7 @@ use crate::api::{
     StreamSnapshot, ThinkingDelta,
 };
 use crate::log::StorageError;
+use crate::session::board::Board;
 use crate::session::news::News;
 use crate::session::outbox::{Outbox, Parcel};
 use crate::session::state::State;
@@ -18,8 +19,15 @@ use crate::ws;
 #[derive(Debug)]
 pub(crate) struct Channel {
     pub(crate) id: Arc<SessionId>,
-    news: broadcast::Sender<News>,
+    outside: Outside,
     inner: Mutex<Inner>,
+}
+
+/// Those who hear of a session without following it.
+#[derive(Debug, Clone)]
+pub(crate) struct Outside {
+    pub(crate) news: broadcast::Sender<News>,
+    pub(crate) board: Arc<Board>,
 }
 
 #[derive(Debug)]
@@ -83,10 +91,10 @@ pub(crate) struct Joined {
 }
 
 impl Channel {
-    pub(crate) fn new(state: State, first: Seq, news: broadcast::Sender<News>) -> Self {
+    pub(crate) fn new(state: State, first: Seq, outside: Outside) -> Self {
         let id = Arc::new(state.view.session_id.clone());
         let inner = Inner { state, first, open: OpenBlock::default(), followers: Vec::new(), failed: None };
-        Self { id, news, inner: Mutex::new(inner) }
+        Self { id, outside, inner: Mutex::new(inner) }
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
@@ -117,12 +125,13 @@ impl Channel {
             Event::Result(_) | Event::Partial(_) => inner.open = OpenBlock::default(),
             _ => {}
         }
-        if self.news.receiver_count() > 0
+        if self.outside.news.receiver_count() > 0
             && let Some(news) = News::of(event, &inner.state.view)
         {
             // Nobody may be listening any more.
-            drop(self.news.send(news));
+            drop(self.outside.news.send(news));
         }
+        self.outside.board.touch(&self.id);
         if inner.followers.is_empty() {
             return;
         }
@@ -131,6 +140,7 @@ impl Channel {
             session: Arc::clone(&self.id),
             seq: Some(seq),
             original: event.is_original(),
+            listed: false,
             frame,
         });
         if status != before {
@@ -212,6 +222,7 @@ impl Channel {
             session: Arc::clone(&self.id),
             seq: None,
             original: reply.is_original(),
+            listed: false,
             frame: ws::text_frame(&reply.encode(None)),
         }
     }

@@ -18,13 +18,21 @@ pub(crate) struct Command {
 #[derive(Debug)]
 pub(crate) enum What {
     Input(crate::api::Input),
-    Decide { id: ApprovalId, verdict: Verdict },
+    Decide {
+        id: ApprovalId,
+        verdict: Verdict,
+    },
     Interrupt,
     SetMode(String),
     SetModel(Option<String>),
-    EditInput { input_id: InputId, text: String },
+    EditInput {
+        input_id: InputId,
+        text: String,
+    },
     CancelInput(InputId),
     Rename(String),
     Archive(bool),
     Stop,
+    /// The bridge shuts down: a session that is at rest ends, one that works is left to the next bridge.
+    ShutDown,
 }

@@ -1,6 +1,7 @@
 //! Sessions: one task for each that has a CLI, a channel to its clients, and the hub that knows them all.
 
 mod actor;
+mod board;
 mod calls;
 mod channel;
 mod command;

@@ -40,6 +40,8 @@ pub struct Parcel {
     pub seq: Option<Seq>,
     /// Whether clients get it that have not said `hello`.
     pub original: bool,
+    /// Whether it is for those who show a list, not for those who follow the session.
+    pub listed: bool,
     /// The WebSocket frame.
     pub frame: Bytes,
 }

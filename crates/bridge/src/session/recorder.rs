@@ -31,6 +31,8 @@ pub(crate) struct Ending {
     pub(crate) always_a_result: bool,
     pub(crate) why: String,
     pub(crate) by: Option<String>,
+    /// Whether the next bridge is to go on with it.
+    pub(crate) handed_over: bool,
 }
 
 impl Recorder {
@@ -100,10 +102,10 @@ impl Recorder {
         for event in self.loose_ends(open, ending) {
             self.note(event).await;
         }
-        let Ending { lifecycle, why, by, .. } = ending.clone();
+        let Ending { lifecycle, why, by, handed_over, .. } = ending.clone();
         let block = Write::OpenBlock { session: (*self.channel.id).clone(), text: None };
         self.in_order(Some(block), |_| {}).await;
-        self.store(SessionState { state: lifecycle, why: Some(why), by }, None).await
+        self.store(SessionState { state: lifecycle, why: Some(why), by, handed_over }, None).await
     }
 
     fn loose_ends(&self, open: OpenBlock, ending: &Ending) -> Vec<Event> {

@@ -3,11 +3,9 @@
 use std::sync::Arc;
 
 use serde::Deserialize;
-use tokio::sync::broadcast;
 
 use super::Retention;
-use super::channel::{Channel, OpenBlock, Stream};
-use super::news::News;
+use super::channel::{Channel, OpenBlock, Outside, Stream};
 use super::recorder::{Ending, Recorder};
 use super::retention::forget_old;
 use super::state::State;
@@ -20,21 +18,21 @@ const PAGE: usize = 1000;
 pub(crate) async fn sessions(
     log: &Log,
     retention: Retention,
-    news: &broadcast::Sender<News>,
+    outside: &Outside,
 ) -> Result<Vec<Channel>, StorageError> {
     let mut channels = Vec::new();
     for row in log.sessions().await? {
         let view = match read_summary(&row) {
             Some(view) if view.state != Lifecycle::Running => view,
             // It had a CLI when the last bridge went away, or its summary is not to be trusted.
-            _ => interrupted(log, &row, news).await?,
+            _ => interrupted(log, &row, outside).await?,
         };
         let oldest = Seq(view.seq.0.saturating_sub(retention.events_per_session) + 1);
         if oldest > row.first {
             let session = row.session.clone();
             log.blocking(move |store| store.forget_before(&session, oldest)).await?;
         }
-        channels.push(Channel::new(State::of(view), row.first.max(oldest), news.clone()));
+        channels.push(Channel::new(State::of(view), row.first.max(oldest), outside.clone()));
     }
     let forgotten = forget_old(log, channels.iter().map(Channel::view).collect(), retention).await?;
     channels.retain(|channel| !forgotten.contains(&channel.id));
@@ -59,18 +57,14 @@ pub(crate) async fn replay(log: &Log, session: &SessionId) -> Result<State, Stor
     }
 }
 
-async fn interrupted(
-    log: &Log,
-    row: &SessionRow,
-    news: &broadcast::Sender<News>,
-) -> Result<SessionView, StorageError> {
+async fn interrupted(log: &Log, row: &SessionRow, outside: &Outside) -> Result<SessionView, StorageError> {
     let state = replay(log, &row.session).await?;
     if state.view.state != Lifecycle::Running {
         return Ok(state.view);
     }
     let session = row.session.clone();
     let block = log.blocking(move |store| store.open_block(&session)).await?;
-    let channel = Arc::new(Channel::new(state.clone(), row.first, news.clone()));
+    let channel = Arc::new(Channel::new(state.clone(), row.first, outside.clone()));
     let mut recorder = Recorder { channel, log: log.clone(), state };
     let ending = Ending {
         lifecycle: Lifecycle::Interrupted,
@@ -78,6 +72,7 @@ async fn interrupted(
         always_a_result: false,
         why: "the bridge went away".to_owned(),
         by: None,
+        handed_over: false,
     };
     recorder.end(block.map(|text| read_block(&text)).unwrap_or_default(), &ending).await?;
     Ok(recorder.state.view)

@@ -8,9 +8,13 @@ use crate::api::{
     ApprovalId, ClientMessageId, Decision, Event, Image, InputId, InputStateChange, Lifecycle, Logged,
     PermissionRequest, ProcessStatus, Seq, SessionId, SessionView,
 };
+use crate::render;
 
 /// How much of the last words a list shows, in characters.
 const LAST_LINE: usize = 160;
+
+/// How many lines are looked at for words.
+const LINES_TRIED: usize = 8;
 
 /// How many tokens a model can take in of which nobody has said so, as most can.
 const USUAL_WINDOW: u64 = 200_000;
@@ -78,6 +82,7 @@ impl State {
             updated_at: 0,
             seq: Seq(0),
             archived: false,
+            handed_over: false,
             approvals: Vec::new(),
             queue: Vec::new(),
         })
@@ -172,6 +177,7 @@ impl State {
             }
             Event::SessionState(change) => {
                 self.view.state = change.state;
+                self.view.handed_over = change.handed_over;
                 if change.state != Lifecycle::Running {
                     self.turn_open = false;
                 }
@@ -225,10 +231,9 @@ impl State {
         }
     }
 
-    /// An open approval, by its own name or by that of its tool call; of several, the oldest.
+    /// An open approval.
     pub(crate) fn approval(&self, id: &ApprovalId) -> Option<&PermissionRequest> {
-        let open = &self.view.approvals;
-        open.iter().find(|open| open.id == *id).or_else(|| open.iter().find(|open| open.tool_use_id == id.0))
+        self.view.approval(id)
     }
 }
 
@@ -286,9 +291,15 @@ impl Said {
     }
 }
 
+/// The last line that has words in it: the end of a block of code has none.
 fn shortened(text: &str) -> Option<String> {
-    let line = text.lines().map(str::trim).rfind(|line| !line.is_empty())?;
-    Some(line.chars().take(LAST_LINE).collect())
+    let lines = text.lines().rev().map(str::trim).filter(|line| !line.is_empty()).take(LINES_TRIED);
+    lines.map(|line| shown(&line.chars().take(LAST_LINE).collect::<String>())).find(|line| !line.is_empty())
+}
+
+fn shown(line: &str) -> String {
+    let is_plain = |char: char| char.is_alphanumeric() || " ,.:;?!'\"()/".contains(char);
+    if line.chars().all(is_plain) { line.to_owned() } else { render::words(line) }
 }
 
 #[cfg(test)]

@@ -60,7 +60,8 @@ fn a_log_adds_up_to_a_status_and_a_queue() {
     use InputStateChange::{Cancelled, Delivered, Edited, Indeterminate, Queued, Sending};
     use ProcessStatus::{Idle, Running, WaitingApproval};
     let init: Event = SystemEvent { subtype: "init".to_owned(), ..SystemEvent::default() }.into();
-    let ended: Event = SessionState { state: Lifecycle::Ended, why: None, by: None }.into();
+    let ended: Event =
+        SessionState { state: Lifecycle::Ended, why: None, by: None, handed_over: false }.into();
     let rows: Vec<(Vec<Event>, ProcessStatus, usize, usize)> = vec![
         (vec![], Idle, 0, 0),
         (vec![input("a", Queued)], Idle, 1, 0),
@@ -113,4 +114,22 @@ fn a_list_shows_cost_last_words_and_commands_that_ran() {
     assert_eq!(state.view.created_at, 1000);
     assert_eq!(state.commands[&"a".into()].seq, Seq(1));
     assert_eq!(folded(&[input("a", InputStateChange::Queued)]).view.last_line.as_deref(), Some("world"));
+}
+
+#[test]
+fn a_last_line_is_words_and_no_markup() {
+    let rows = [
+        ("Shall I reserve *North 2*, with `cargo`?", Some("Shall I reserve North 2, with cargo?")),
+        ("## Done: **all** of it", Some("Done: all of it")),
+        ("- one\n- [two](https://example.com)", Some("two")),
+        ("Look:\n\n```rust\nlet a = b;\n```\n", Some("let a = b;")),
+        ("1. first\n2. second", Some("second")),
+        ("snake_case_name and 2 * 3 < 7", Some("snake_case_name and 2 * 3 < 7")),
+        ("```\n```", None),
+        ("", None),
+    ];
+    for (text, line) in rows {
+        assert_eq!(shortened(text).as_deref(), line, "{text:?}");
+    }
+    assert_eq!(shortened(&"*x* ".repeat(1000)).unwrap().chars().count(), 79);
 }

@@ -1,5 +1,8 @@
 //! Approvals, questions and plans: decided once, whoever decides, and everybody is told.
 
+use std::time::Duration;
+
+use pilothouse_bridge::auth::Scopes;
 use serde_json::{Value, json};
 
 use crate::harness::Place;
@@ -142,4 +145,53 @@ async fn an_open_approval_ends_with_its_session() {
     assert_eq!(peer.until("approval_reply").await["status"], "gone");
     assert_eq!(peer.count("permission_resolved"), 1);
     place.no_process_is_left().await;
+}
+
+#[tokio::test]
+async fn what_nobody_decides_is_denied_once_the_time_is_over_that_was_configured() {
+    let place = Place::new("permission");
+    let hub = place.hub().await;
+    hub.deny_undecided_after(Duration::from_millis(300));
+    let (mut peer, session) = place.started(&hub).await;
+    peer.say(json!({"type": "input", "text": "go", "sessionId": session})).await;
+    let asked = peer.until("permission_request").await;
+    let resolved = peer.until("permission_resolved").await;
+    assert_eq!((&resolved["decision"], &resolved["by"]), (&json!("denied"), &json!("the time limit")));
+    let seen: Value = serde_json::from_str(peer.until("result").await["result"].as_str().unwrap()).unwrap();
+    assert_eq!(seen["response"]["behavior"], "deny");
+    peer.say(json!({"type": "approve", "id": asked["id"]})).await;
+    assert_eq!(peer.until("approval_reply").await["status"], "already_resolved");
+    // One that is decided in time is not denied afterwards.
+    peer.say(json!({"type": "input", "text": "again"})).await;
+    let asked = peer.until("permission_request").await;
+    peer.say(json!({"type": "approve", "id": asked["id"]})).await;
+    peer.until("result").await;
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    peer.say(json!({"type": "interrupt"})).await;
+    peer.until("ack").await;
+    assert_eq!(peer.count("permission_resolved"), 2);
+    hub.shut_down("the test").await;
+}
+
+#[tokio::test]
+async fn a_suggestion_grants_no_mode_that_never_asks() {
+    let place = Place::new("as_told");
+    let hub = place.hub().await;
+    let (mut peer, session) = place.started(&hub).await;
+    let request = json!({"subtype": "can_use_tool", "tool_name": "Bash", "input": {"command": "x"}, "tool_use_id": "t",
+        "permission_suggestions": [{"type": "setMode", "mode": "bypassPermissions", "destination": "session"}]});
+    let told = json!([{"ask": request}]).to_string();
+    peer.say(json!({"type": "input", "text": told, "sessionId": session})).await;
+    let id = peer.until("permission_request").await["id"].clone();
+    let always = json!({"type": "approve_always", "id": id, "sessionId": session, "suggestions": [0]});
+    peer.say(always.clone()).await;
+    let error = peer.until("error").await;
+    assert_eq!(error["errorCode"], "forbidden");
+    assert!(error["message"].as_str().unwrap().contains("--may …,bypass"), "{error}");
+    let mut trusted = place.client(&hub, "trusted", Scopes::all());
+    trusted.say(json!({"type": "hello", "protocol": 1})).await;
+    trusted.say(always).await;
+    assert_eq!(trusted.until("approval_reply").await["status"], "accepted");
+    assert_eq!(peer.until("permission_resolved").await["rules"], json!(["mode bypassPermissions"]));
+    hub.shut_down("the test").await;
 }

@@ -98,6 +98,26 @@ async fn pairing_takes_a_fresh_code_from_the_bridge_s_own_page() {
     let body = json!({"code": offered["code"], "name": "script"}).to_string();
     let program = bridge.post("/pair", json, &body).await;
     assert!(program.contains("\"token\""), "{program}");
+    // Less than it may itself, if that is asked for; never to run without asking, even from the owner.
+    for (wanted, granted) in [
+        (json!([]), json!(["observe"])),
+        (json!(["approve"]), json!(["observe", "approve"])),
+        (json!(["input", "bypass"]), json!(["observe", "input"])),
+    ] {
+        let asked = json!({"scopes": wanted}).to_string();
+        let offered = bridge.post("/pair/offer", &format!("{owner}{json}"), &asked).await;
+        let offered: serde_json::Value =
+            serde_json::from_str(offered.split("\r\n\r\n").nth(1).unwrap()).unwrap();
+        let claim = json!({"code": offered["code"], "name": "guest"}).to_string();
+        let paired = bridge.post("/pair", json, &claim).await;
+        let paired: serde_json::Value =
+            serde_json::from_str(paired.split("\r\n\r\n").nth(1).unwrap()).unwrap();
+        assert_eq!(paired["scopes"], granted, "{wanted}");
+    }
+    assert_eq!(
+        status(&bridge.post("/pair/offer", &format!("{owner}{json}"), r#"{"scopes":["fly"]}"#).await),
+        400
+    );
     let revoke = json!({"device": "phone"}).to_string();
     assert_eq!(status(&bridge.post("/devices/revoke", &format!("{owner}{json}"), &revoke).await), 200);
     assert_eq!(socket.close_code().await, Some(4401));

@@ -1,5 +1,8 @@
 //! Coming back: clients after a lost connection, sessions after a lost bridge.
 
+use pilothouse_bridge::api::Lifecycle;
+use pilothouse_bridge::auth::Roots;
+use pilothouse_bridge::session::Hub;
 use serde_json::{Value, json};
 
 use crate::harness::{Peer, Place};
@@ -116,6 +119,60 @@ async fn a_bridge_that_dies_leaves_everything_at_one_end() {
     let sent: Vec<&Value> = phone.got.iter().filter(|message| message["state"] == "sending").collect();
     assert_eq!(sent.len(), 1);
     again.shut_down("the test").await;
+    place.no_process_is_left().await;
+}
+
+#[tokio::test]
+async fn what_was_at_work_goes_on_with_the_next_bridge_and_what_was_at_rest_ends() {
+    let place = Place::new("permission");
+    let hub = place.hub().await;
+    let (_resting, at_rest) = place.started(&hub).await;
+    let (mut peer, at_work) = place.started(&hub).await;
+    peer.say(json!({"type": "input", "text": "running", "sessionId": at_work})).await;
+    peer.until("permission_request").await;
+    peer.say(json!({"type": "input", "text": "queued"})).await;
+    peer.until_some("the queued message", |message| message["state"] == "queued").await;
+    let mut ended: Vec<String> = hub.shut_down("the bridge").await.into_iter().map(|id| id.0).collect();
+    let mut both = vec![at_rest.clone(), at_work.clone()];
+    both.sort();
+    ended.sort();
+    assert_eq!(ended, both);
+    let state = |hub: &Hub, id: &str| {
+        let view = hub.list(true).into_iter().find(|view| view.session_id.0 == id).unwrap();
+        (view.state, view.handed_over)
+    };
+    assert_eq!(state(&hub, &at_rest), (Lifecycle::Ended, false));
+    assert_eq!(state(&hub, &at_work), (Lifecycle::Interrupted, true));
+    drop((peer, hub));
+
+    // Not beneath the roots of the next bridge: it is left as it is.
+    let next = place.hub().await;
+    let elsewhere = Roots::new([place.sandbox.config()]).unwrap();
+    assert!(next.take_over(&elsewhere, "the bridge").await.is_empty());
+    assert_eq!(state(&next, &at_work), (Lifecycle::Interrupted, true));
+    let roots = Roots::new([place.sandbox.project()]).unwrap();
+    let taken: Vec<String> =
+        next.take_over(&roots, "the bridge").await.into_iter().map(|view| view.session_id.0).collect();
+    assert_eq!(taken, [at_work.as_str()]);
+    assert_eq!(state(&next, &at_rest), (Lifecycle::Ended, false));
+
+    // What waited is sent, and what ran is not repeated.
+    let mut phone = place.modern(&next, "phone").await;
+    phone.say(json!({"type": "subscribe", "sessionId": at_work, "since": 0})).await;
+    let asked =
+        phone.until_some("the old approval", |message| message["type"] == "permission_resolved").await;
+    assert_eq!((&asked["decision"], &asked["by"]), (&json!("withdrawn"), &json!("the bridge")));
+    let cut = phone.until("session_state").await;
+    assert_eq!((&cut["state"], &cut["handedOver"]), (&json!("interrupted"), &json!(true)));
+    let on = phone.until("session_state").await;
+    assert_eq!((&on["state"], &on["by"]), (&json!("running"), &json!("the bridge")));
+    phone.until("permission_request").await;
+    let sent: Vec<&Value> = phone.got.iter().filter(|message| message["state"] == "sending").collect();
+    assert_eq!(sent.len(), 2, "each of both: {sent:?}");
+    assert_ne!(sent[0]["inputId"], sent[1]["inputId"], "once");
+    assert_eq!(phone.count("result"), 1, "each turn has one end");
+    assert!(next.take_over(&roots, "the bridge").await.is_empty(), "once is enough");
+    next.shut_down("the test").await;
     place.no_process_is_left().await;
 }
 

@@ -1,7 +1,7 @@
 //! What the user is told when the bridge starts and when it ends.
 
 use anyhow::Context as _;
-use pilothouse_bridge::api::{AgentKind, SessionId};
+use pilothouse_bridge::api::{AgentKind, SessionId, SessionView};
 use pilothouse_bridge::server::Bridge;
 use pilothouse_bridge::session::Hub;
 use qrcode::QrCode;
@@ -20,10 +20,15 @@ pub(super) struct Announcement<'a> {
     pairing_url: String,
     token_file: String,
     is_reachable: bool,
+    taken_over: &'a [SessionView],
 }
 
 impl<'a> Announcement<'a> {
-    pub(super) fn of(bridge: &Bridge, choice: &'a Choice) -> anyhow::Result<Self> {
+    pub(super) fn of(
+        bridge: &Bridge,
+        choice: &'a Choice,
+        taken_over: &'a [SessionView],
+    ) -> anyhow::Result<Self> {
         Ok(Self {
             choice,
             url: bridge.url().to_owned(),
@@ -31,14 +36,16 @@ impl<'a> Announcement<'a> {
             pairing_url: bridge.pairing_url()?,
             token_file: bridge.token_file().to_string_lossy().into_owned(),
             is_reachable: bridge.is_reachable(),
+            taken_over,
         })
     }
 
     pub(super) fn print(&self, as_json: bool, printer: &mut Printer) -> anyhow::Result<()> {
         if as_json {
+            let taken_over: Vec<&SessionId> = self.taken_over.iter().map(|view| &view.session_id).collect();
             let line = json!({
                 "url": self.url, "ws_url": self.ws_url, "pairing_url": self.pairing_url,
-                "token_file": self.token_file, "agent": self.choice.info,
+                "token_file": self.token_file, "agent": self.choice.info, "taken_over": taken_over,
             });
             return Ok(printer.line(line)?);
         }
@@ -46,6 +53,12 @@ impl<'a> Announcement<'a> {
         printer.line(format_args!("{DIM}agent{DIM:#}   {what} {DIM}({}){DIM:#}", plain(&info.note)))?;
         printer.line(format_args!("{DIM}bridge{DIM:#}  {}", self.url))?;
         printer.line(format_args!("{DIM}token{DIM:#}   {} {DIM}(for programs){DIM:#}", self.token_file))?;
+        for view in self.taken_over {
+            printer.line(format_args!(
+                "{DIM}session{DIM:#} {} {DIM}goes on: the last bridge was shut down while it worked{DIM:#}",
+                named(view)
+            ))?;
+        }
         if self.is_reachable {
             printer.line(format_args!("\n{}", qr(&self.pairing_url)?))?;
         }
@@ -73,21 +86,34 @@ pub(super) fn qr(url: &str) -> anyhow::Result<String> {
     Ok(code.render::<Dense1x2>().dark_color(colours.0).light_color(colours.1).build())
 }
 
-/// Says which sessions were ended, and how to go on with each.
-pub(super) fn farewell(ended: &[SessionId], hub: &Hub, printer: &mut Printer) -> anyhow::Result<()> {
+/// A session as people know it: what it is called, and where it works.
+fn named(view: &SessionView) -> String {
+    let title = view.title.as_deref().or(view.last_line.as_deref()).unwrap_or("nothing was said");
+    format!("{NAME}{}{NAME:#} in {}: {}", view.session_id, plain(&view.project_path), one_line(title, 60))
+}
+
+/// Says which sessions were ended and which handed over, and how to go on with each.
+pub(super) fn farewell(
+    ended: &[SessionId],
+    hub: &Hub,
+    choice: &Choice,
+    printer: &mut Printer,
+) -> anyhow::Result<()> {
     let views = hub.list(true);
+    // What a script played is not among the sessions that Claude Code knows.
+    let or_resume = |view: &SessionView| match &view.claude_session_id {
+        Some(id) if choice.info.kind != AgentKind::Demo => {
+            format!(", or with `claude --resume {}`", plain(id))
+        }
+        _ => String::new(),
+    };
     for view in views.iter().filter(|view| ended.contains(&view.session_id)) {
-        let title = view.title.as_deref().or(view.last_line.as_deref()).unwrap_or("nothing was said");
-        let title = one_line(title, 60);
-        let on = match &view.claude_session_id {
-            Some(id) => format!("go on in the browser, or with `claude --resume {}`", plain(id)),
-            None => "nothing to go on with".to_owned(),
+        let (what, on) = if view.handed_over {
+            ("handed over", "it was at work: the next `pilothouse serve` goes on with it")
+        } else {
+            ("ended", "go on in the browser")
         };
-        printer.note(format_args!(
-            "ended {NAME}{}{NAME:#} in {}: {title} {DIM}({on}){DIM:#}",
-            view.session_id,
-            plain(&view.project_path)
-        ))?;
+        printer.note(format_args!("{what} {} {DIM}({on}{}){DIM:#}", named(view), or_resume(view)))?;
     }
     if ended.is_empty() {
         printer.note("no session was running")?;

@@ -70,6 +70,7 @@ struct SetLimits {
     connections: Option<u16>,
     patience_seconds: Option<u32>,
     ping_seconds: Option<u32>,
+    approval_seconds: Option<u32>,
     events_per_session: Option<u64>,
     days: Option<u32>,
     log_megabytes: Option<u32>,
@@ -174,6 +175,7 @@ impl SetLimits {
             connections: self.connections.map_or(usual.connections, usize::from),
             patience: seconds(self.patience_seconds, usual.patience),
             ping_every: seconds(self.ping_seconds, usual.ping_every),
+            decide_within: self.approval_seconds.map(|number| Duration::from_secs(number.max(1).into())),
         };
         let usual = Retention::default();
         let retention = Retention {

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
+use pilothouse_bridge::auth::Scopes;
 use pilothouse_bridge::server::Control;
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _};
@@ -27,8 +28,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Ask {
-    /// A new pairing address.
-    Pair,
+    /// A new pairing address, for a device that may do this.
+    Pair(Scopes),
     /// The devices.
     Devices,
     /// Takes a device's access away.
@@ -39,7 +40,7 @@ pub(super) enum Ask {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Answer {
-    PairingUrl(String),
+    PairingUrl { url: String, is_reachable: bool },
     Devices(Vec<ShownDevice>),
     Revoked(String),
     Failed(String),
@@ -107,7 +108,11 @@ async fn one(mut stream: tokio::net::UnixStream, control: &Control) -> std::io::
 
 fn answer(ask: Ask, control: &Control) -> Answer {
     let answered = match ask {
-        Ask::Pair => control.pairing_url().map(Answer::PairingUrl).map_err(|error| error.to_string()),
+        Ask::Pair(scopes) => {
+            let is_reachable = control.is_reachable();
+            let offered = control.pairing_url(scopes).map(|url| Answer::PairingUrl { url, is_reachable });
+            offered.map_err(|error| error.to_string())
+        }
         Ask::Devices => Ok(Answer::Devices(control.devices().list().into_iter().map(Into::into).collect())),
         Ask::Revoke(device) => control
             .devices()

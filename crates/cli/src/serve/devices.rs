@@ -1,5 +1,6 @@
 //! `serve devices list|revoke` and `serve pair`. They work with a bridge that runs and, but for pairing, without.
 
+use std::io::IsTerminal as _;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -7,11 +8,13 @@ use anyhow::bail;
 use clap::{Args, Subcommand};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use pilothouse_bridge::auth::{Scope, Scopes};
 use pilothouse_bridge::{StateDir, StateDirError};
 use serde_json::json;
 
 use crate::printer::{DIM, NAME, Printer, plain};
 
+use super::announce::qr;
 use super::control::{self, Answer, Ask, ShownDevice};
 
 #[derive(Debug, Subcommand)]
@@ -22,6 +25,22 @@ pub(super) enum DevicesCommand {
     /// Take a device's access away and end its connections
     #[command(after_help = "Example:\n  pilothouse serve devices revoke 'my old phone'")]
     Revoke(RevokeArgs),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct PairArgs {
+    /// What the device may do: observe, input, approve, configure, and bypass for sessions that never ask [default: all
+    /// but bypass]
+    #[arg(long, value_name = "SCOPES", value_delimiter = ',', value_parser = scope)]
+    may: Vec<Scope>,
+}
+
+fn scope(name: &str) -> Result<Scope, String> {
+    let known = || Vec::from(Scopes::all()).into_iter();
+    known().find(|scope| scope.as_str() == name).ok_or_else(|| {
+        let names: Vec<&str> = known().map(Scope::as_str).collect();
+        format!("there is {}", names.join(", "))
+    })
 }
 
 #[derive(Debug, Args)]
@@ -49,9 +68,18 @@ pub(super) fn run(
 }
 
 /// Prints a new pairing address of the bridge that runs.
-pub(super) fn pair(state_dir: &Path, printer: &mut Printer) -> anyhow::Result<ExitCode> {
-    match control::ask(state_dir, &Ask::Pair)? {
-        Answer::PairingUrl(url) => {
+pub(super) fn pair(state_dir: &Path, args: &PairArgs, printer: &mut Printer) -> anyhow::Result<ExitCode> {
+    let scopes = match args.may.as_slice() {
+        [] => Scopes::usual(),
+        // Whoever may do anything may look.
+        some => some.iter().copied().chain([Scope::Observe]).collect(),
+    };
+    match control::ask(state_dir, &Ask::Pair(scopes))? {
+        Answer::PairingUrl { url, is_reachable } => {
+            // For a program the address is all; for a person at a terminal, a phone's camera may be there.
+            if is_reachable && std::io::stdout().is_terminal() {
+                printer.note(qr(&url)?)?;
+            }
             printer.line(plain(&url))?;
             Ok(ExitCode::SUCCESS)
         }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 use serde::Deserialize;
 
-use super::devices::DevicesCommand;
+use super::devices::{DevicesCommand, PairArgs};
 
 #[derive(Debug, Args)]
 pub(crate) struct ServeArgs {
@@ -19,7 +19,8 @@ pub(crate) struct ServeArgs {
 #[derive(Debug, Subcommand)]
 pub(super) enum ServeCommand {
     /// Ask the running bridge for a new pairing address
-    Pair,
+    #[command(after_help = "Example:\n  pilothouse serve pair --may observe,approve")]
+    Pair(PairArgs),
     /// List the devices that may use the bridge, and take access away
     #[command(subcommand)]
     Devices(DevicesCommand),

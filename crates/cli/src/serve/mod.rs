@@ -15,6 +15,7 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 use pilothouse::sessions::Store;
+use pilothouse_bridge::StateDirError;
 use pilothouse_bridge::server::{Bridge, ServeError, Setup};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
@@ -36,7 +37,7 @@ pub(crate) fn run(args: ServeArgs, printer: &mut Printer) -> anyhow::Result<Exit
     let config = Config::of(args.flags)?;
     match args.command {
         None => serve(config, printer),
-        Some(ServeCommand::Pair) => devices::pair(&config.state_dir, printer),
+        Some(ServeCommand::Pair(args)) => devices::pair(&config.state_dir, &args, printer),
         Some(ServeCommand::Devices(command)) => devices::run(&config.state_dir, &command, printer),
     }
 }
@@ -59,7 +60,8 @@ async fn until_a_signal(config: Config, choice: Choice, printer: &mut Printer) -
     let bridge = Bridge::open(setup(config, &choice)?).await.map_err(explained)?;
     let control = bridge.control();
     let _pairing_and_devices = control::listen(&state_dir, control.clone())?;
-    let announcement = Announcement::of(&bridge, &choice)?;
+    let taken_over = bridge.take_over().await;
+    let announcement = Announcement::of(&bridge, &choice, &taken_over)?;
     tracing::info!(address = %bridge.address(), agent = choice.info.note, "listening");
     announcement.print(json, printer)?;
     let stop = CancellationToken::new();
@@ -71,7 +73,7 @@ async fn until_a_signal(config: Config, choice: Choice, printer: &mut Printer) -
     stop.cancel();
     tokio::select! {
         ended = running => {
-            announce::farewell(&ended.context("the bridge broke down")?, control.hub(), printer)?;
+            announce::farewell(&ended.context("the bridge broke down")?, control.hub(), &choice, printer)?;
             Ok(ExitCode::SUCCESS)
         }
         () = signals.next() => Ok(ExitCode::from(INTERRUPTED)),
@@ -109,6 +111,11 @@ fn explained(error: ServeError) -> anyhow::Error {
         ServeError::Bind { address, error } if error.kind() == std::io::ErrorKind::AddrInUse => {
             anyhow::anyhow!("{address} is in use: choose another port with --port, where 0 picks one")
         }
+        ServeError::StateDir(StateDirError::InUse(path)) => anyhow::anyhow!(
+            "another bridge uses {}: `pilothouse serve pair` gives an address for it; for one more bridge, choose another \
+             --state-dir",
+            path.display()
+        ),
         _ => error.into(),
     }
 }

@@ -59,12 +59,50 @@ async fn a_program_starts_it_pairs_talks_to_the_demo_and_ends_it() {
 }
 
 #[tokio::test]
+async fn a_session_at_work_goes_on_when_the_bridge_is_started_again() {
+    let served = Served::start(&["--demo"]).await;
+    let mut socket = served.own_socket().await;
+    let project = socket.until("welcome").await["roots"][0].as_str().unwrap().to_owned();
+    socket.say(json!({"type": "start", "projectPath": project})).await;
+    let session = socket.until("system").await["sessionId"].clone();
+    socket.say(json!({"type": "input", "text": "write hello.txt"})).await;
+    socket.until("permission_request").await;
+    socket.say(json!({"type": "input", "text": "hello"})).await;
+    socket.until_some("the queued message", |message| message["state"] == "queued").await;
+    assert_eq!(served.signalled(Signal::SIGTERM).await, Some(0));
+    let id = session.as_str().unwrap();
+    let noted = served.noted(&format!("handed over {id} in {project}")).await;
+    assert!(noted.contains("the next `pilothouse serve` goes on with it"), "{noted}");
+    assert!(!noted.contains("claude --resume"), "what a script played is unknown to Claude Code: {noted}");
+
+    let again = Served::start_in(served.home, &["--demo"], &[]).await;
+    assert_eq!(again.told["taken_over"], json!([session]));
+    let mut socket = again.own_socket().await;
+    socket.say(json!({"type": "subscribe", "sessionId": session, "since": 0})).await;
+    socket.until_some("the end of the queued one", |message| message["subtype"] == "success").await;
+    assert!(!Path::new(&project).join("hello.txt").exists(), "what was cut off is not done by itself");
+    socket.say(json!({"type": "list_sessions"})).await;
+    let listed = socket.until("session_list").await;
+    assert_eq!(listed["sessions"][0]["id"], session, "{listed}");
+    assert_eq!(again.signalled(Signal::SIGTERM).await, Some(0));
+    again.noted(&format!("ended {id}")).await;
+}
+
+#[tokio::test]
 async fn devices_are_listed_and_revoked_with_a_bridge_and_without() {
     let served = Served::start(&["--demo"]).await;
     let phone = served.pair(served.told("pairing_url"), "phone").await;
     let again = served.command(&["serve", "pair"]).await;
     assert_eq!(again.code, 0, "{again:?}");
     let tablet = served.pair(again.out.trim(), "tablet").await;
+    let narrow = served.command(&["serve", "pair", "--may", "approve,bypass"]).await;
+    let narrow = served.pair(narrow.out.trim(), "narrow").await;
+    let scopes = served.socket(&narrow).await.until("welcome").await["scopes"].clone();
+    assert_eq!(scopes, json!(["observe", "approve", "bypass"]));
+    assert_eq!(served.command(&["serve", "devices", "revoke", "narrow"]).await.code, 0);
+    let unknown = served.command(&["serve", "pair", "--may", "fly"]).await;
+    assert_eq!(unknown.code, 2);
+    assert!(unknown.err.contains("observe, input, approve, configure, bypass"), "{unknown:?}");
     let names = |ran: &Ran| -> Vec<String> {
         let lines = ran.out.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
         lines.map(|device| device["name"].as_str().unwrap().to_owned()).collect()

@@ -3,12 +3,13 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 use super::{Actor, Answer, FRAMES_BEFORE_APPROVAL, Note, Open};
 use crate::api::{
     ApprovalId, ApprovalReply, ApprovalStatus, Decision, Json, PermissionRequest, PermissionResolved,
-    Preview, Question, QuestionOption, Reply,
+    Preview, Question, QuestionOption, Reject, Reply,
 };
 use crate::auth::Project;
 use crate::render;
@@ -51,12 +52,36 @@ impl Actor {
         let over = CancellationToken::new();
         self.approvals.insert(id, Open { request, _watch: over.clone().drop_guard() });
         self.recorder.note(event).await;
+        let decide_within = self.decide_within;
         tokio::spawn(async move {
+            let undecided = async {
+                match decide_within {
+                    Some(time) => tokio::time::sleep(time).await,
+                    None => std::future::pending().await,
+                }
+            };
             tokio::select! {
                 () = withdrawn.cancelled() => drop(to_self.send(Note::Withdrawn(name)).await),
+                () = undecided => drop(to_self.send(Note::Undecided(name)).await),
                 () = over.cancelled() => {}
             }
         });
+    }
+
+    /// The time is over that the bridge was told to give: that is a no.
+    pub(super) async fn undecided(&mut self, id: ApprovalId) {
+        if !self.approvals.contains_key(&id) {
+            return;
+        }
+        let seconds = self.decide_within.unwrap_or_default().as_secs();
+        let reject = Reject {
+            id: id.clone(),
+            message: Some(format!("Nobody decided about this within {seconds} seconds.")),
+            session_id: None,
+            stop: None,
+        };
+        let (nobody, _) = oneshot::channel();
+        self.decide(id, &Verdict::Deny(reject), "the time limit".to_owned(), nobody).await;
     }
 
     /// The tool call's own name, unless an approval had it before.

@@ -76,8 +76,8 @@ impl Actor {
                 self.acknowledged(SessionRenamed { title, by }, answer).await;
             }
             What::Archive(archived) => self.acknowledged(SessionArchived { archived, by }, answer).await,
-            // Taken before it comes here, as it ends the task.
-            What::Stop => drop(answer.send(Err(Refusal::not_running()))),
+            // Taken before they come here, as they end the task.
+            What::Stop | What::ShutDown => drop(answer.send(Err(Refusal::not_running()))),
         }
     }
 

@@ -2,6 +2,7 @@
 
 mod approvals;
 mod commands;
+mod ending;
 mod frames;
 
 use std::collections::HashMap;
@@ -19,11 +20,8 @@ use super::command::{Command, What};
 use super::recorder::{Ending, Recorder};
 use super::refusal::Refusal;
 use super::translate::Translator;
-use crate::api::{
-    ApprovalId, Lifecycle, ModeChanged, ModelChanged, Reply, Seq, SessionArchived, SessionRenamed,
-};
+use crate::api::{ApprovalId, ModeChanged, ModelChanged, Reply, SessionArchived, SessionRenamed};
 use crate::auth::Project;
-use crate::log::StorageError;
 
 pub(crate) use approvals::closed;
 
@@ -54,6 +52,8 @@ pub(crate) struct Actor {
     waiting_for_idle: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
     /// Told what the session is called by Claude Code whenever that changes.
     on_claude_id: Box<dyn Fn(&str) + Send>,
+    /// After so long without a decision an approval is denied; never if there is none.
+    decide_within: Option<Duration>,
 }
 
 /// The live end of a session.
@@ -75,8 +75,18 @@ enum Note {
     Connected(Box<Result<Session, pilothouse::Error>>),
     Asked(pilothouse::PermissionRequest),
     Withdrawn(ApprovalId),
-    ModeSet { mode: String, by: String, answer: Answer },
-    ModelSet { model: Option<String>, by: String, answer: Answer },
+    /// Nobody has decided about it within the time that the bridge was told to give.
+    Undecided(ApprovalId),
+    ModeSet {
+        mode: String,
+        by: String,
+        answer: Answer,
+    },
+    ModelSet {
+        model: Option<String>,
+        by: String,
+        answer: Answer,
+    },
 }
 
 enum Step {
@@ -94,6 +104,7 @@ impl Actor {
         options: Options,
         commands: mpsc::Receiver<Command>,
         on_claude_id: Box<dyn Fn(&str) + Send>,
+        decide_within: Option<Duration>,
     ) -> impl Future<Output = ()> + Send {
         let (to_self, notes) = mpsc::channel(64);
         let asked = to_self.clone();
@@ -121,6 +132,7 @@ impl Actor {
             idle: true,
             waiting_for_idle: None,
             on_claude_id,
+            decide_within,
         };
         async move {
             actor.run().await;
@@ -133,22 +145,13 @@ impl Actor {
         loop {
             let step = self.next().await;
             let ending = match step {
-                Step::Command(None) => Some(Ending {
-                    lifecycle: Lifecycle::Ended,
-                    subtype: "stopped",
-                    always_a_result: false,
-                    why: "the bridge was shut down".to_owned(),
-                    by: None,
-                }),
-                Step::Command(Some(Command { what: What::Stop, by, answer })) => {
-                    self.close_cli().await;
-                    let ending = Ending {
-                        lifecycle: Lifecycle::Ended,
-                        subtype: "stopped",
-                        always_a_result: true,
-                        why: format!("stopped by {by}"),
-                        by: Some(by),
+                Step::Command(None) => Some(ending::shut_down(false, None)),
+                Step::Command(Some(Command { what: what @ (What::Stop | What::ShutDown), by, answer })) => {
+                    let ending = match what {
+                        What::ShutDown => self.shut_down(by).await,
+                        _ => ending::stopped(by),
                     };
+                    self.close_cli().await;
                     let stored = self.end(&ending).await;
                     let ack = stored.map_err(Refusal::from).map(|seq| self.ack(seq, None, None, Known::New));
                     // Whoever hears that it is stopped finds it so.
@@ -173,13 +176,7 @@ impl Actor {
                 }
             };
             let ending = ending.or_else(|| {
-                self.recorder.channel.failed().map(|error| Ending {
-                    lifecycle: Lifecycle::Interrupted,
-                    subtype: "process_ended",
-                    always_a_result: false,
-                    why: error.to_string(),
-                    by: None,
-                })
+                self.recorder.channel.failed().map(|error| ending::interrupted(error.to_string()))
             });
             if let Some(ending) = ending {
                 self.close_cli().await;
@@ -230,18 +227,11 @@ impl Actor {
         match note {
             Note::Connected(result) => match *result {
                 Ok(session) => self.connected(session),
-                Err(error) => {
-                    return Some(Ending {
-                        lifecycle: Lifecycle::Ended,
-                        subtype: "start_failed",
-                        always_a_result: true,
-                        why: error.to_string(),
-                        by: None,
-                    });
-                }
+                Err(error) => return Some(ending::start_failed(&error)),
             },
             Note::Asked(request) => self.asked(request).await,
             Note::Withdrawn(id) => self.withdrawn(&id).await,
+            Note::Undecided(id) => self.undecided(id).await,
             Note::ModeSet { mode, by, answer } => {
                 self.acknowledged(ModeChanged { mode, by }, answer).await;
             }
@@ -250,31 +240,6 @@ impl Actor {
             }
         }
         None
-    }
-
-    fn cli_ended(&self) -> Ending {
-        let ended = self.cli.as_ref().and_then(|cli| cli.session.try_ended());
-        let why = ended.map_or_else(|| "the CLI ended".to_owned(), |ended| ended.to_string());
-        Ending {
-            lifecycle: Lifecycle::Interrupted,
-            subtype: "process_ended",
-            always_a_result: false,
-            why,
-            by: None,
-        }
-    }
-
-    async fn close_cli(&mut self) {
-        if let Some(cli) = self.cli.take() {
-            cli.session.close().await;
-        }
-    }
-
-    async fn end(&mut self, ending: &Ending) -> Result<Seq, StorageError> {
-        let open = std::mem::take(&mut self.open);
-        let stored = self.recorder.end(open, ending).await;
-        self.approvals.clear();
-        stored
     }
 }
 

@@ -87,7 +87,7 @@ impl Hub {
     async fn run_new(&self, launch: Launch, key: Option<String>) -> Result<Started, Refusal> {
         let session_id = SessionId::fresh();
         let state = State::new(session_id.clone());
-        let channel = Arc::new(Channel::new(state.clone(), Seq(1), self.inner.news.clone()));
+        let channel = Arc::new(Channel::new(state.clone(), Seq(1), self.inner.outside.clone()));
         let mut recorder = Recorder { channel, log: self.inner.log.clone(), state };
         let created = SystemEvent {
             subtype: "session_created".to_owned(),
@@ -133,6 +133,7 @@ impl Hub {
             state: Lifecycle::Running,
             why: Some("resumed".to_owned()),
             by: Some(launch.by.clone()),
+            handed_over: false,
         };
         let seq = recorder.state.view.seq;
         recorder.store(running, None).await?;
@@ -184,7 +185,9 @@ impl Hub {
         tracing::info!(
             session = %session_id, project = %launch.project.path().display(), by = launch.by, "a session starts"
         );
-        let running = Actor::start(recorder, Arc::clone(&launch.project), options, waiting, on_claude_id);
+        let decide_within = self.inner.decide_within.get().copied();
+        let project = Arc::clone(&launch.project);
+        let running = Actor::start(recorder, project, options, waiting, on_claude_id, decide_within);
         let hub = Arc::downgrade(&self.inner);
         let project = launch.project;
         self.inner.tasks.spawn(async move {

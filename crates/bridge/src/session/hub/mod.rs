@@ -1,18 +1,21 @@
 //! All sessions of a bridge: starts and resumes them, and knows who uses which Claude session.
 
+mod hand_over;
 mod launch;
 
 use std::collections::HashMap;
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::time::Duration;
 
 use pilothouse::Options;
 use pilothouse::sessions::Store;
 use tokio::sync::{OwnedMutexGuard, broadcast, mpsc, oneshot};
-use tokio_util::task::TaskTracker;
+use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 
 use super::actor::closed;
-use super::channel::Channel;
+use super::board::Board;
+use super::channel::{Channel, Outside};
 use super::command::{Command, What};
 use super::news::News;
 use super::recorder::{Recorder, now};
@@ -52,8 +55,11 @@ struct Inner {
     resuming: Mutex<HashMap<String, Arc<tokio::sync::Mutex<()>>>>,
     tasks: TaskTracker,
     viewers: Viewers,
-    news: broadcast::Sender<News>,
+    outside: Outside,
+    _telling_lists: AbortOnDropHandle<()>,
     retention: Retention,
+    /// After so long without a decision an approval is denied.
+    decide_within: OnceLock<Duration>,
 }
 
 #[derive(Clone)]
@@ -92,11 +98,12 @@ impl Hub {
     ) -> Result<Self, StorageError> {
         let mut sessions = HashMap::new();
         let (news, _) = broadcast::channel(NEWS);
-        for channel in recover::sessions(&log, retention, &news).await? {
+        let outside = Outside { news, board: Arc::default() };
+        for channel in recover::sessions(&log, retention, &outside).await? {
             let entry = Entry { channel: Arc::new(channel), commands: None, writing: Arc::default() };
             sessions.insert((*entry.channel.id).clone(), entry);
         }
-        let inner = Inner {
+        let inner = Arc::new_cyclic(|hub: &Weak<Inner>| Inner {
             log,
             transcripts,
             make_options: Box::new(make_options),
@@ -106,10 +113,18 @@ impl Hub {
             starting: tokio::sync::Mutex::default(),
             tasks: TaskTracker::new(),
             viewers: Viewers::default(),
-            news,
+            _telling_lists: telling_lists(Arc::clone(&outside.board), hub.clone()),
+            outside,
             retention,
-        };
-        Ok(Self { inner: Arc::new(inner) })
+            decide_within: OnceLock::new(),
+        });
+        Ok(Self { inner })
+    }
+
+    /// Denies from now on what nobody has decided about after so long. Without this an approval waits for ever.
+    pub fn deny_undecided_after(&self, time: Duration) {
+        // Only the first time counts: sessions have it from their start.
+        let (Ok(()) | Err(_)) = self.inner.decide_within.set(time);
     }
 
     /// The log.
@@ -119,7 +134,12 @@ impl Hub {
 
     /// What users should know of, from now on.
     pub(crate) fn news(&self) -> broadcast::Receiver<News> {
-        self.inner.news.subscribe()
+        self.inner.outside.news.subscribe()
+    }
+
+    /// Those who show a list.
+    pub(crate) fn board(&self) -> &Board {
+        &self.inner.outside.board
     }
 
     /// What lists show of a session.
@@ -308,21 +328,6 @@ impl Hub {
         recent::list(self.inner.transcripts.clone(), asked, leases, allowed).await
     }
 
-    /// Stops every session that has a CLI, and says which.
-    pub async fn shut_down(&self, by: &str) -> Vec<SessionId> {
-        let live: Vec<SessionId> = {
-            let sessions = lock(&self.inner.sessions);
-            sessions.iter().filter(|(_, entry)| entry.is_live()).map(|(id, _)| id.clone()).collect()
-        };
-        let stops = live.iter().map(|id| self.ask(id, What::Stop, by));
-        for stop in stops.map(Box::pin).collect::<Vec<_>>() {
-            drop(stop.await);
-        }
-        self.inner.tasks.close();
-        self.inner.tasks.wait().await;
-        live
-    }
-
     /// How many sessions have a CLI, and how many there are.
     pub fn counts(&self) -> (usize, usize) {
         let sessions = lock(&self.inner.sessions);
@@ -347,6 +352,14 @@ impl std::fmt::Debug for Hub {
             .field("at", &now())
             .finish_non_exhaustive()
     }
+}
+
+fn telling_lists(board: Arc<Board>, hub: Weak<Inner>) -> AbortOnDropHandle<()> {
+    let view = move |id: &SessionId| {
+        let hub = Hub { inner: hub.upgrade()? };
+        hub.view(id)
+    };
+    AbortOnDropHandle::new(tokio::spawn(async move { board.tell(view).await }))
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
