@@ -1,5 +1,6 @@
 /** Coming in, beginning, and seeing what is said. */
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { readFileSync, readdirSync } from 'node:fs';
 import { said, say, until } from './world.mjs';
 
@@ -66,6 +67,75 @@ export async function a_session_in_the_demo(world) {
   await thought.getByText('a ship has two ends').waitFor();
 }
 
+export async function what_a_card_tells(world) {
+  execFileSync('git', ['-C', world.project, 'init', '--initial-branch=spring-tide'], { stdio: 'ignore' });
+  await world.serve();
+  const page = await world.page();
+  const quiet = await world.start(page, 'markdown');
+  await page.locator('.row.turn').waitFor();
+  // Project, branch, the last words without their Markdown, the cost; the same in the chat, with seconds and tokens.
+  const card = (id) => page.locator(`.card[data-session="${id}"]`);
+  await until('all of it is told', async () => /^harbour.*, Ready.*\| 1 +\| 2 +\|.*spring-tide.*\$/.test((await card(quiet).textContent()).replaceAll('\n', ' ')));
+  assert.match(await page.locator('.row.turn').textContent(), /^(<\$0\.01|\$[\d.]+) · [\d.]+ s · \d+ tokens$/);
+  assert.match(await page.locator('.chat-place').textContent(), /harbour · spring-tide/);
+  assert.match(await page.locator('.status-line').textContent(), /Ask.+\d+% of the context used.*\$/);
+  // The user's words are on the right, the model's on the left.
+  const [user, model] = await Promise.all(['.row.user .bubble', '.row.said .prose'].map((place) => page.locator(place).first().boundingBox()));
+  const log = await page.locator('.chat-column').boundingBox();
+  assert.ok(user.x + user.width > log.x + log.width - 40 && user.x > log.x + 40, JSON.stringify(user));
+  assert.ok(model.x < log.x + 40, JSON.stringify(model));
+  // One that works tells for how long, and one that waits for its user comes before all others.
+  const working = await world.start(page, 'a never ending story');
+  await card(working).locator('.light.working').waitFor();
+  await until('time passes', async () => /[1-9]/.test(await card(working).locator('.card-time').textContent()));
+  const needy = await world.start(page, 'run touch denied.txt');
+  await card(needy).getByRole('button', { name: 'Deny' }).waitFor();
+  const order = await page.locator('.sessions > *').evaluateAll((all) => all.map((element) => element.dataset.word ?? element.dataset.session));
+  assert.deepEqual(order, ['needs', needy, 'working', working, 'ready', quiet]);
+  // A refusal needs no chat either.
+  await page.evaluate(() => { location.hash = '#/'; });
+  await card(needy).getByRole('button', { name: 'Deny' }).click();
+  await card(needy).locator('.light.ready').waitFor();
+  assert.equal(world.has('denied.txt'), false);
+}
+
+export async function nothing_is_allowed_unseen(world) {
+  await world.serve();
+  const page = await world.page();
+  // What is hidden behind the first line of a command is seen before it is allowed.
+  const two = await world.start(page, 'run touch first.txt\ntouch second.txt');
+  const card = (id) => page.locator(`.card[data-session="${id}"]`);
+  await card(two).locator('.asked-target').getByText('touch second.txt').waitFor();
+  await card(two).getByRole('button', { name: 'Allow' }).click();
+  await until('both ran', () => world.has('second.txt'));
+  // And what is too long for a card is looked at in the chat.
+  const long = await world.start(page, `run touch ${Array.from({ length: 60 }, (_, index) => `file-${index}`).join(' ')}`);
+  await card(long).getByRole('button', { name: 'Details' }).waitFor();
+  assert.equal(await card(long).getByRole('button', { name: 'Allow' }).count(), 0);
+  await page.getByRole('region', { name: /^Approval:/ }).getByText('file-59').waitFor();
+}
+
+export async function only_what_is_shown_is_sent(world) {
+  await world.serve();
+  const page = await world.page({ name: 'Reader' });
+  const other = await world.page({ name: 'Elsewhere' });
+  const heard = [];
+  other.on('websocket', (socket) => socket.on('framereceived', ({ payload }) => heard.push(JSON.parse(payload).type)));
+  await other.reload();
+  await other.locator('.sync.live').waitFor({ state: 'attached' });
+  const session = await world.start(page, 'many pieces');
+  await said(page, 'the very last word');
+  await other.locator(`.card[data-session="${session}"]`).getByText('the very last word').waitFor();
+  // The list follows, and the words of a session that is not shown do not come; nor is its page counted among the readers.
+  assert.ok(heard.includes('session_changed'), String(heard));
+  assert.deepEqual(heard.filter((type) => /delta|assistant|user_input/.test(type)), []);
+  assert.equal(/connected/.test(await page.locator('.chat-place').textContent()), false);
+  await world.join(other, session);
+  await page.locator('.chat-place').getByText('2 devices connected').waitFor();
+  await other.evaluate(() => { location.hash = '#/'; });
+  await until('it has left', async () => !/connected/.test(await page.locator('.chat-place').textContent()));
+}
+
 export async function words_as_they_come(world) {
   await world.serve();
   const page = await world.page();
@@ -129,6 +199,17 @@ export async function tools_and_subagents(world) {
   await below.locator('summary').first().click();
   await below.getByText('README.md').waitFor();
   await below.getByText('The subagent has read it.').first().waitFor();
+  assert.equal(await page.locator('.below-live').count(), 0);
+  // While it works, also in the background, its last lines are seen without opening anything.
+  await say(page, 'send the slow one');
+  const slow = page.locator('.call-whole').last();
+  await slow.locator('.below-live').getByText('Read README.md').waitFor();
+  assert.equal(await slow.locator('.below-all').getAttribute('open'), null);
+  await slow.locator('.call.running').waitFor();
+  await page.getByRole('button', { name: 'Session menu' }).click();
+  await page.getByRole('button', { name: /^End session/ }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'End session' }).click();
+  await slow.locator('.below-live').waitFor({ state: 'detached' });
 }
 
 export async function sessions_from_before(world) {

@@ -51,6 +51,13 @@ export async function offline_and_back(world) {
   }));
   const blackout = async () => {
     world.gate.shut();
+    // Most gaps are short: for three seconds only the chip says so.
+    const start = Date.now();
+    await home.locator('.sync.away').waitFor({ state: 'attached' });
+    while (Date.now() - start < 2500) {
+      assert.equal(await home.locator('.banner').isVisible(), false);
+      await new Promise((resolve) => { setTimeout(resolve, 100); });
+    }
     for (const page of [away, home]) await page.locator('.banner').getByText('No connection').waitFor();
     await until('the chip tells the last sync', async () => /Synced/.test(await home.locator('.sync').textContent()));
   };
@@ -85,15 +92,19 @@ export async function five_thousand_messages(world) {
   const page = await world.page();
   const session = await world.start(page, 'begin');
   await page.locator('.row.turn').waitFor();
-  await page.goto('about:blank');
-  const start = Date.now();
-  await page.goto(`${world.info.url}/#/s/${session}`);
-  await page.locator('.row.turn').waitFor();
-  await page.getByText('The last message of all.').last().waitFor();
-  const took = Date.now() - start;
-  console.log(`       5000 messages: open after ${took} ms`);
-  // A loaded machine is not the page's fault: the bound is one second, and a failure is ten.
-  assert.ok(took < 10_000, `${took} ms`);
+  const times = [];
+  const open = async () => {
+    await page.goto('about:blank');
+    const start = Date.now();
+    await page.goto(`${world.info.url}/#/s/${session}`);
+    await page.locator('.row.turn').waitFor();
+    await page.getByText('The last message of all.').last().waitFor();
+    times.push(Date.now() - start);
+  };
+  // A machine that does something else for a moment is not the page's fault: one of a few times has to be fast enough.
+  do await open(); while (times.at(-1) >= 1000 && times.length < 8);
+  console.log(`       5000 messages: open after ${times.join(', ')} ms`);
+  assert.ok(times.at(-1) < 1000, `${times.join(', ')} ms`);
   const rows = () => page.locator('.rows .row').count();
   const shown = await rows();
   assert.ok(shown < 150, `${shown} rows are in the page`);
@@ -241,9 +252,22 @@ export async function devices(world) {
   const page = await world.page({ name: 'Owner' });
   const guest = await world.page({ name: 'Guest' });
   await page.getByRole('link', { name: 'Settings' }).click();
+  // Another device may do less: one that may only look has nothing to press.
   await page.getByRole('button', { name: 'Pair another device' }).click();
-  assert.match(await page.getByRole('dialog').locator('pre').textContent(), /#pair=/);
+  await page.getByRole('dialog').getByRole('button', { name: /^Only look/ }).click();
+  const link = await page.getByRole('dialog').locator('pre').textContent();
+  assert.match(link, /#pair=/);
+  assert.equal(await page.getByRole('img', { name: 'The link, for a camera' }).count(), 0, 'no other machine reaches the bridge');
   await page.getByRole('button', { name: 'Close' }).click();
+  const watcher = await world.stranger();
+  await watcher.goto(link);
+  await watcher.getByLabel('Name of this device').fill('Watcher');
+  await watcher.getByRole('button', { name: 'Pair this browser' }).click();
+  const session = await world.start(guest, 'run touch watched.txt');
+  await world.join(watcher, session);
+  await watcher.getByText('This device may look, but not decide.').waitFor();
+  assert.equal(await watcher.getByRole('button', { name: 'Allow once' }).isDisabled(), true);
+  assert.equal(await watcher.getByRole('combobox', { name: 'Message' }).isVisible(), false);
   await page.getByRole('button', { name: 'Revoke Guest' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
   // The guest is out at once, and stays out.
@@ -251,4 +275,32 @@ export async function devices(world) {
   await guest.reload();
   await guest.getByText('This browser is not paired yet').waitFor();
   await until('it is off the list', async () => (await page.getByRole('button', { name: 'Revoke Guest' }).count()) === 0);
+}
+
+export async function a_bridge_that_is_started_again(world) {
+  await world.serve({ gate: true });
+  const page = await world.page();
+  const session = await world.start(page, 'run touch later.txt');
+  await page.getByRole('button', { name: 'Allow once' }).waitFor();
+  await say(page, 'what waited');
+  await page.getByRole('list', { name: 'Waiting messages' }).getByText('what waited').waitFor();
+  // Shut down as it should be: the next one goes on by itself, and does not repeat what was cut off.
+  await world.restart('SIGTERM');
+  await page.locator('.row.user').getByText('what waited').waitFor();
+  await page.locator('.row.turn').nth(1).waitFor();
+  await page.locator(`.card[data-session="${session}"] .light.ready`).waitFor();
+  assert.equal(world.has('later.txt'), false);
+  assert.match(await page.locator('.row.resolved').textContent(), /shut down/);
+  await page.locator('.row.note').getByText('Running: resumed · the bridge').waitFor();
+  // Killed: the session waits to be resumed, from its card.
+  await say(page, 'run touch much-later.txt');
+  await page.getByRole('button', { name: 'Allow once' }).waitFor();
+  await world.restart('SIGKILL');
+  await page.getByRole('heading', { name: 'Interrupted' }).waitFor();
+  await page.getByText('This session was interrupted.').waitFor();
+  await page.locator(`.card[data-session="${session}"]`).getByRole('button', { name: 'Resume' }).click();
+  await page.locator(`.card[data-session="${session}"] .light.ready`).waitFor();
+  await say(page, 'and once more');
+  await page.locator('.row.turn').nth(2).waitFor();
+  assert.equal(world.has('much-later.txt'), false);
 }

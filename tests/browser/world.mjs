@@ -25,6 +25,7 @@ export class World {
   #contexts = [];
   #children = [];
   #gate = null;
+  #served = [];
   #api = '';
   /** What went wrong in pages without a check having asked. */
   complaints = [];
@@ -67,7 +68,18 @@ export class World {
     return calls.filter((call) => call.kind === 'main').map((call) => call.body);
   }
 
+  /** Ends the bridge behind the gate, and starts another one on what it has left. */
+  async restart(signal) {
+    const child = this.#children.at(-1);
+    const gone = new Promise((resolve) => { child.once('exit', resolve); });
+    child.kill(signal);
+    await gone;
+    await this.#serve(...this.#served);
+    this.#gate.to(this.#ownPort(this.#children.at(-1)));
+  }
+
   async #serve(further, env) {
+    this.#served = [further, env];
     const args = ['serve', '--port', '0', '--json', '--state-dir', join(this.folder, 'state'), '--root', join(this.folder, 'projects'), ...further];
     this.info = JSON.parse(await this.#run(process.env.PILOTHOUSE_BIN, args, env));
     this.token = readFileSync(this.info.token_file, 'utf8').trim();
@@ -142,7 +154,7 @@ export class World {
   async start(page, words, mode = 'default') {
     await page.getByRole('button', { name: 'New session' }).first().click();
     await page.getByLabel('Project directory').fill(this.project);
-    await page.getByLabel('Mode').selectOption(mode);
+    await page.getByRole('dialog').getByLabel('Mode').selectOption(mode);
     if (words !== undefined) await page.getByLabel('First message').fill(words);
     await page.getByRole('button', { name: 'Start', exact: true }).click();
     await page.locator('.chat[data-session]').waitFor();

@@ -43,6 +43,7 @@
  * @property {number} updatedAt
  * @property {number} [turnStartedAt]
  * @property {number} [contextPercent]
+ * @property {number} seq
  * @property {boolean} archived
  * @property {Approval[]} approvals
  *

@@ -17,6 +17,7 @@
  * @property {number} at
  * @property {number} [doneAt]
  * @property {CallResult} [result]
+ * @property {boolean} [goesOn] whether what it began still runs, though its result may be there
  * @property {Row[]} below what the subagent that it started does
  *
  * @typedef {{key: string, rev: number, at: number}} Base

@@ -71,6 +71,7 @@ export class Session {
   /** Follows no longer. */
   close() {
     for (const leave of this.#leave) leave();
+    this.bridge.unsubscribe(this.id);
   }
 
   /** Asks for the page before the oldest that is here. Tells whether there was one. */

@@ -12,6 +12,9 @@ import { addCall } from './rows.js';
 const WINDOW = 200_000;
 const LONG_WINDOW = 1_000_000;
 
+/** What the CLI says of a task that is over. */
+const ENDS = new Set(['completed', 'failed', 'killed']);
+
 /** @typedef {{inputId: string, text: string, images: Image[], by: string, html?: string | undefined}} Queued */
 
 /** What a session's events add up to. */
@@ -44,6 +47,8 @@ export class Transcript {
   #calls = new Map();
   /** @type {Map<string, UserRow>} */
   #inputs = new Map();
+  /** Which call began what goes on in the background. @type {Map<string, string>} */
+  #tasks = new Map();
   #interruptedBy = '';
   #spokeInTurn = false;
 
@@ -87,7 +92,10 @@ export class Transcript {
         return;
       case 'frame': {
         // The CLI changes its mode by itself, too, as when a plan was accepted.
-        if (event['kind'] === 'system') this.mode = event['frame']?.permissionMode ?? this.mode;
+        if (event['kind'] === 'system') {
+          this.mode = event['frame']?.permissionMode ?? this.mode;
+          this.#task(event['frame']);
+        }
         const row = frameRow(event);
         if (row !== null) this.rows.push(row);
         return;
@@ -142,6 +150,29 @@ export class Transcript {
     }
   }
 
+  /** What a call has begun may go on after its result has come. @param {any} frame */
+  #task(frame) {
+    const { subtype, task_id: task, tool_use_id: call } = frame ?? {};
+    if (subtype === 'task_started' && typeof call === 'string') {
+      this.#tasks.set(task, call);
+      this.#goesOn(call, true);
+    } else if (subtype === 'task_notification' || ENDS.has(frame?.patch?.status)) {
+      this.#goesOn(this.#tasks.get(task) ?? call, false);
+      this.#tasks.delete(task);
+    }
+  }
+
+  /**
+   * @param {string} id
+   * @param {boolean} goesOn
+   */
+  #goesOn(id, goesOn) {
+    const known = this.#calls.get(id);
+    if (known === undefined) return;
+    known.call.goesOn = goesOn;
+    known.top.rev += 1;
+  }
+
   /** @param {LogEvent} event */
   #toolResult(event) {
     const id = event['toolUseId'];
@@ -174,7 +205,7 @@ export class Transcript {
     } else if (subtype !== 'success' && this.#interruptedBy !== '') {
       this.#note(event, 'stop', `Interrupted by ${this.#interruptedBy}`);
     } else if (error !== undefined || subtype !== 'success') {
-      const words = { process_ended: 'Claude Code ended unexpectedly', start_failed: 'Claude Code could not be started' };
+      const words = { process_ended: 'The turn was cut off', start_failed: 'Claude Code could not be started' };
       const what = words[/** @type {keyof typeof words} */ (subtype)] ?? 'The turn failed';
       this.#note(event, 'alert', error === undefined ? what : `${what}: ${error}`, 'bad');
     } else if (!this.#spokeInTurn && typeof result === 'string' && result.trim() !== '') {
@@ -255,7 +286,11 @@ export class Transcript {
   /** @param {LogEvent} event */
   #sessionState(event) {
     const { state, why, by } = event;
-    if (state !== 'running') this.turnSince = 0;
+    if (state !== 'running') {
+      this.turnSince = 0;
+      for (const call of this.#tasks.values()) this.#goesOn(call, false);
+      this.#tasks.clear();
+    }
     const words = { running: 'Running', interrupted: 'Interrupted', ended: 'Ended' };
     const what = words[/** @type {keyof typeof words} */ (state)] ?? state;
     const tail = [why, by].filter((part) => part !== undefined).join(' · ');

@@ -4,13 +4,14 @@
 /** @import { Deciding } from './decide.js' */
 
 import { h } from '../dom.js';
+import { count } from '../format.js';
 import { icon, toolIcon } from '../icons.js';
 import { decide } from './decide.js';
 import { previewOf } from './preview.js';
 import { planCard } from './plan.js';
 import { questionCard } from './question.js';
 import { placeOf, rulesOf, sessionSuggestion } from './rules.js';
-import { target, toolName } from './target.js';
+import { target, toolName, wholeTarget } from './target.js';
 
 /**
  * The card that fits an approval.
@@ -24,6 +25,10 @@ export function approvalCard(approval, deciding) {
   if (approval.toolName === 'ExitPlanMode') return planCard(approval, deciding);
   return toolCard(approval, deciding);
 }
+
+/** How much a card of the list shows of what it asks about, in characters and lines. */
+const LONGEST = 280;
+const MOST_LINES = 6;
 
 /** @type {Record<string, string>} */
 const VERBS = {
@@ -90,7 +95,7 @@ function denyForm(place, back, then) {
   },
   reason,
   h('div', { class: 'approval-buttons' },
-    h('button', { class: 'button', type: 'button', onclick: back }, 'Back'),
+    h('button', { class: 'button back', type: 'button', onclick: back }, 'Back'),
     h('button', { class: 'button', type: 'button', onclick: () => then(reason.value.trim(), true) }, 'Deny and stop'),
     h('button', { class: 'button deny strong', type: 'submit' }, 'Deny'))));
   reason.addEventListener('keydown', (event) => {
@@ -130,7 +135,7 @@ function alwaysForm(place, approval, back, then) {
   h('p', { class: 'small muted' }, 'This is what will be stored, and where:'),
   h('div', { class: 'rules' }, boxes.map(({ line }) => line)),
   h('div', { class: 'approval-buttons' },
-    h('button', { class: 'button', type: 'button', onclick: back }, 'Back'), go)));
+    h('button', { class: 'button back', type: 'button', onclick: back }, 'Back'), go)));
   boxes[first]?.box.focus();
 }
 
@@ -159,15 +164,22 @@ export function compactApproval(approval, deciding, open) {
       }, option.label)) : null, more));
     return body;
   }
+  const { diff } = approval.preview ?? {};
+  const what = isPlan ? target(approval.toolName, approval.input, project) : wholeTarget(approval.toolName, approval.input, project);
+  // Nobody says yes here to what is not seen here.
+  const fits = what.length <= LONGEST && what.split('\n').length <= MOST_LINES;
   body.append(
     h('div', { class: 'asked-what' }, toolIcon(approval.toolName), h('strong', {}, isPlan ? 'Plan' : toolName(approval.toolName)),
-      h('code', {}, target(approval.toolName, approval.input, project))),
+      diff === undefined ? null : [
+        h('span', { class: 'diff-added', 'aria-label': `${count(diff.added, 'line')} added` }, `+${diff.added}`),
+        h('span', { class: 'diff-removed', 'aria-label': `${count(diff.removed, 'line')} removed` }, `−${diff.removed}`)]),
+    h('code', { class: 'asked-target' }, fits ? what : `${what.split('\n').slice(0, MOST_LINES).join('\n').slice(0, LONGEST)}…`),
     h('div', { class: 'asked-buttons' },
       isPlan ? null : h('button', {
         class: 'button small deny', type: 'button', disabled: !bridge.may('approve'),
         onclick: () => decide(body, bridge.reject(sessionId, approval, '')),
       }, 'Deny'),
-      isPlan ? null : h('button', {
+      isPlan || !fits ? null : h('button', {
         class: 'button small allow', type: 'button', disabled: !bridge.may('approve'),
         onclick: () => decide(body, bridge.approve(sessionId, approval)),
       }, icon('check'), 'Allow'),

@@ -15,6 +15,11 @@ import { diffCard } from './diff.js';
 export function previewOf(approval, project) {
   const { preview, input } = approval;
   if (preview?.diff !== undefined) return diffCard(preview.diff, { project });
+  // One value needs no name: it is what the tool is about.
+  const values = Object.values(input);
+  if (preview?.kind === 'json' && values.length === 1 && typeof values[0] === 'string') {
+    return h('pre', { class: 'preview code', tabindex: 0 }, values[0]);
+  }
   if (preview?.html !== undefined) {
     const kind = preview.kind === 'plan' ? 'prose plan' : 'preview code';
     return serverHtml(h('div', { class: kind, tabindex: 0, role: 'group', 'aria-label': 'What it would do' }), preview.html);

@@ -18,12 +18,44 @@ const MEMBERS = {
  * @returns {string}
  */
 export function target(tool, input, project) {
-  if (tool === 'AskUserQuestion') return firstLine(String(input['questions']?.[0]?.question ?? ''));
-  if (tool === 'ExitPlanMode') return firstLine(String(input['plan'] ?? '')).replace(/^#+\s*/, '');
+  return within(firstLine(named(tool, input) ?? someWords(tool, input)), project);
+}
+
+/**
+ * All of what a call would do, if it can be said in words: what is cut is not what somebody may say yes to.
+ *
+ * @param {string} tool
+ * @param {Record<string, any>} input
+ * @param {string} [project]
+ * @returns {string}
+ */
+export function wholeTarget(tool, input, project) {
+  const text = named(tool, input);
+  return text === undefined ? JSON.stringify(input) : within(text, project);
+}
+
+/**
+ * What a tool that is known is about.
+ *
+ * @param {string} tool
+ * @param {Record<string, any>} input
+ * @returns {string | undefined}
+ */
+function named(tool, input) {
+  const members = (Object.hasOwn(MEMBERS, tool) ? MEMBERS[tool] : undefined) ?? [];
+  return members.map((member) => input[member]).find((value) => typeof value === 'string');
+}
+
+/**
+ * @param {string} tool
+ * @param {Record<string, any>} input
+ * @returns {string}
+ */
+function someWords(tool, input) {
+  if (tool === 'AskUserQuestion') return String(input['questions']?.[0]?.question ?? '');
+  if (tool === 'ExitPlanMode') return String(input['plan'] ?? '').replace(/^#+\s*/, '');
   if (tool === 'TodoWrite') return '';
-  const named = ((Object.hasOwn(MEMBERS, tool) ? MEMBERS[tool] : undefined) ?? []).map((member) => input[member]).find((value) => typeof value === 'string');
-  const any = named ?? Object.values(input).find((value) => typeof value === 'string') ?? '';
-  return within(firstLine(String(any)), project);
+  return String(Object.values(input).find((value) => typeof value === 'string') ?? '');
 }
 
 /** Tools whose names say less than one word. @type {Record<string, string>} */

@@ -91,6 +91,7 @@ function callLine(call, how) {
  * @param {How} how
  */
 function stateOf(call, how) {
+  if (call.goesOn === true) return 'running';
   if (call.result === undefined) return how.live ? 'running' : 'open';
   return call.result.isError ? 'bad' : 'done';
 }
@@ -176,7 +177,7 @@ function wholeOutput(truncated, base) {
  * @param {How} how
  */
 function subagent(call, how) {
-  const done = call.result !== undefined;
+  const done = call.result !== undefined && call.goesOn !== true;
   const steps = call.below.reduce((sum, row) => sum + (row.kind === 'tools' ? row.calls.length : 1), 0);
   const whole = disclosure(`below-${call.id}`, 'below-all', [h('span', { class: 'muted' }, count(steps, 'step'))],
     () => call.below.map((row) => how.row(row)));

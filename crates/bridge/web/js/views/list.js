@@ -9,19 +9,19 @@ import { ago, basename, beneath, cost, duration } from '../format.js';
 import { icon } from '../icons.js';
 import { compactApproval } from '../parts/approval.js';
 import { chooseSheet, failed } from '../parts/sheet.js';
-import { startSheet } from './start.js';
+import { resume, startSheet } from './start.js';
 
 const RECENT = 12;
 
-/** @typedef {'needs' | 'working' | 'ready' | 'over'} Word */
+/** @typedef {'needs' | 'working' | 'ready' | 'cut' | 'over'} Word */
 
 /** @type {Record<Word, string>} */
-const WORDS = { needs: 'Needs you', working: 'Working', ready: 'Ready', over: 'Ended' };
+const WORDS = { needs: 'Needs you', working: 'Working', ready: 'Ready', cut: 'Interrupted', over: 'Ended' };
 
 /** What a session is, in a word. @param {SessionView} session @returns {Word} */
 function wordOf(session) {
   if (session.approvals.length > 0) return 'needs';
-  if (session.state !== 'running') return 'over';
+  if (session.state !== 'running') return session.state === 'interrupted' ? 'cut' : 'over';
   return session.status === 'idle' ? 'ready' : 'working';
 }
 
@@ -71,9 +71,13 @@ export class ListView {
         void this.loadRecent();
       }
     });
+    let seconds = 0;
     setInterval(() => {
-      if (document.visibilityState === 'visible') this.update();
-    }, 10_000);
+      seconds += 1;
+      // What works has a clock; how long ago the others did something is told in minutes.
+      const works = app.list.sessions.some(({ state, status }) => state === 'running' && status === 'running');
+      if (document.visibilityState === 'visible' && (works || seconds % 10 === 0)) this.update();
+    }, 1000);
   }
 
   /** The bridge's own agent, or the demo, must not be taken for the real thing. */
@@ -92,6 +96,7 @@ export class ListView {
       this.#recent = offset === 0 ? sessions : [...this.#recent, ...sessions];
       this.#hasMore = hasMore;
       this.#drawRecent();
+      if (this.app.list.sessions.length === 0) this.update();
     } catch {
       // Without a connection the old list stays.
     }
@@ -102,7 +107,7 @@ export class ListView {
       [session.title, session.projectPath, session.lastLine, session.branch].some((text) => text?.toLowerCase().includes(this.#search));
     const shown = this.app.list.sessions.filter((session) => !session.archived && fits(session));
     /** @type {Record<Word, SessionView[]>} */
-    const groups = { needs: [], working: [], ready: [], over: [] };
+    const groups = { needs: [], working: [], ready: [], cut: [], over: [] };
     for (const session of shown) groups[wordOf(session)].push(session);
     for (const group of Object.values(groups)) group.sort((a, b) => b.updatedAt - a.updatedAt);
     const ids = new Set(shown.map(({ id }) => id));
@@ -114,7 +119,7 @@ export class ListView {
     document.title = waiting > 0 ? `(${waiting}) Pilothouse` : 'Pilothouse';
     if (this.app.list.loaded && shown.length === 0 && this.#search === '') {
       refill(this.sessions, h('div', { class: 'empty' }, icon('helm'), h('p', {}, 'No session runs.'),
-        h('p', { class: 'muted' }, 'Start one, or go on with one from below.')));
+        h('p', { class: 'muted' }, this.#recent.length > 0 ? 'Start one, or go on with one from below.' : 'Start one, and follow it from wherever you are.')));
     } else if (!this.app.list.loaded) {
       refill(this.sessions, h('div', { class: 'skeletons', 'aria-hidden': 'true' }, [1, 2, 3].map(() => h('div', { class: 'skeleton' }))));
     }
@@ -175,6 +180,8 @@ export class ListView {
         h('span', { class: 'card-foot' },
           place.length > 0 ? h('span', { class: 'card-place' }, place.join(' · ')) : h('span', { class: 'card-place' }, beneath(session.projectPath, this.app.link.welcome?.roots ?? [])),
           session.cost > 0 ? h('span', {}, cost(session.cost)) : null)),
+      word === 'cut' && this.app.bridge.may('input') ? h('div', { class: 'card-buttons' },
+        h('button', { class: 'button small', type: 'button', onclick: () => resume(this.app, session.id, session.projectPath) }, icon('play'), 'Resume')) : null,
       session.approvals.slice(0, 2).map((approval) =>
         compactApproval(approval, { bridge: this.app.bridge, sessionId: session.id, project: session.projectPath }, open)),
       session.approvals.length > 2 ? h('a', { class: 'card-more', href: `#/s/${encodeURIComponent(session.id)}` }, `${session.approvals.length - 2} more`) : null);

@@ -5,7 +5,7 @@
 import { h, refill } from '../dom.js';
 import { icon } from '../icons.js';
 import { isSubscribed, subscribe, unsubscribe } from '../push.js';
-import { confirmSheet, failed, sheet, toast } from '../parts/sheet.js';
+import { chooseSheet, confirmSheet, failed, sheet, toast } from '../parts/sheet.js';
 import { setTheme, theme } from '../theme.js';
 
 /** The settings. */
@@ -91,7 +91,7 @@ export class SettingsView {
             h('strong', {}, device.name, device.name === own ? ' (this one)' : ''),
             h('span', { class: 'muted small' }, `${device.scopes.join(', ')} · since ${new Date(device.addedAt).toLocaleDateString()}`)),
           h('button', { class: 'button small', type: 'button', 'aria-label': `Revoke ${device.name}`, onclick: () => this.#revoke(device) }, 'Revoke')))),
-        h('button', { class: 'button primary', type: 'button', onclick: () => this.#offer() }, icon('plus'), 'Pair another device'));
+        h('button', { class: 'button primary', type: 'button', onclick: () => this.#pairAnother() }, icon('plus'), 'Pair another device'));
     } catch (error) {
       failed(error);
     }
@@ -109,12 +109,24 @@ export class SettingsView {
     });
   }
 
-  async #offer() {
+  /** Another device may do as much as this one, or less. */
+  #pairAnother() {
+    const own = (/** @type {string[]} */ scopes) => scopes.filter((scope) => this.app.bridge.may(scope));
+    chooseSheet('What may it do?', [
+      { name: 'Everything', what: 'What this device may, but for running without asking', icon: 'helm', pick: () => void this.#offer(own(['observe', 'input', 'approve', 'configure'])) },
+      { name: 'Look and decide', what: 'Follow sessions, and answer what they ask', icon: 'check', pick: () => void this.#offer(own(['observe', 'approve'])) },
+      { name: 'Only look', what: 'Follow sessions', icon: 'eye', pick: () => void this.#offer(['observe']) },
+    ]);
+  }
+
+  /** @param {string[]} scopes */
+  async #offer(scopes) {
     try {
-      /** @type {{code: string, url: string}} */
-      const { url } = await this.app.bridge.http('pair/offer', {});
+      /** @type {{code: string, url: string, qr: string | null}} */
+      const { url, qr } = await this.app.bridge.http('pair/offer', { scopes });
       sheet('Pair another device', () => [
         h('p', { class: 'muted' }, 'Open this on the other device within two minutes. It works once.'),
+        qr === null ? null : h('img', { class: 'pair-picture', alt: 'The link, for a camera', src: `data:image/svg+xml,${encodeURIComponent(qr)}` }),
         h('pre', { class: 'preview code', tabindex: 0 }, url),
         h('button', {
           class: 'button primary', type: 'button',

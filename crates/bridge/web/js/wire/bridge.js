@@ -24,7 +24,7 @@ export class Bridge {
 
   /** @returns {Promise<SessionView[]>} */
   async sessions() {
-    const reply = await this.link.request({ type: 'list_sessions', includeEnded: true });
+    const reply = await this.link.request({ type: 'list_sessions', includeEnded: true, watch: true });
     return reply['sessions'];
   }
 
