@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
 use crate::bench::build::{Built, Profile};
-use crate::command::{cargo, command, output, run};
+use crate::command::{command, output, programs, run};
 use crate::workspace;
 
 /// The package that most bridges are built on.
@@ -43,7 +43,7 @@ impl Programs {
     pub(crate) fn build() -> Result<Self> {
         let built = Built::at(&Profile::Measured);
         built.release(&workspace::root().join("bench/Cargo.toml"), "bench-bridge", &Profile::Measured)?;
-        run(&mut cargo(&["build", "--release", "--package", "pilothouse-cli"]))?;
+        run(&mut programs())?;
         let pilothouse = workspace::target("release/pilothouse");
         // Node finds packages beside the file that imports them, so the server is copied to where they are installed.
         let folder = built.scratch("ws-node")?;
