@@ -19,11 +19,11 @@ pub(crate) struct Wild {
 
 impl BashPattern {
     pub(crate) fn compile(content: &str) -> Self {
-        let content = squeeze(content.trim());
+        let content = squeeze(content);
         if let Some(prefix) = content.strip_suffix(":*")
             && !has_star(prefix)
         {
-            return Self::Prefix(unescape(prefix.trim_end()));
+            return Self::Prefix(unescape(prefix));
         }
         if let Some(prefix) = content.strip_suffix(" *")
             && !has_star(prefix)
@@ -126,6 +126,9 @@ pub(crate) fn squeeze(text: &str) -> String {
             blank = false;
         }
         squeezed.push(c);
+    }
+    if blank {
+        squeezed.push(' ');
     }
     squeezed
 }

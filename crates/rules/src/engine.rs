@@ -10,8 +10,10 @@ use crate::{
     judge::judge,
     mode::{Classifier, Mode, Outage, Verdict},
     opinion::{Asked, Opinion, opinion},
+    removal,
     restrict::{Restriction, restriction},
     shell::{self, Shell},
+    suggest,
     tools::Kind,
     update::UpdateError,
 };
@@ -120,6 +122,13 @@ impl Engine {
         if *kind == Kind::Interaction {
             return self.interaction(call);
         }
+        if let Some(path) = shell.and_then(|shell| removal::of_a_root(shell, &self.context)) {
+            let reason = format!("it removes {path}, on which everything else stands");
+            let mut decision = simple(Behavior::Ask, Step::SafetyCheck, &reason);
+            decision.reason_type = Some(ReasonType::SafetyCheck);
+            decision.suggestions = Some(Vec::new());
+            return decision;
+        }
         if self.context.mode == Mode::BypassPermissions {
             return simple(Behavior::Allow, Step::BypassMode, "the mode bypasses permissions");
         }
@@ -162,9 +171,14 @@ impl Engine {
         let mut decision = simple(found.behavior, step, &reason);
         decision.subcommands = self.restricted_parts(call, &found, shell);
         decision.rule = rule;
+        if let (Behavior::Ask, Kind::Fetch { host }, false) = (found.behavior, kind, found.whole_tool) {
+            decision.suggestions = Some(vec![suggest::allow_host(host)]);
+        }
         decision.reason_type = Some(match kind {
             Kind::Shell(_)
-                if found.behavior == Behavior::Deny && !found.whole_tool && names_a_file_command(shell) =>
+                if found.behavior == Behavior::Deny
+                    && !found.whole_tool
+                    && !is_named_whole(&found, decision.rule.as_ref(), shell) =>
             {
                 ReasonType::SubcommandResults
             }
@@ -243,19 +257,10 @@ impl Engine {
     /// What the mode makes of a question.
     fn by_mode(&self, call: &ToolCall, kind: &Kind<'_>, asked: Asked) -> Decision {
         let mode = self.context.mode;
-        if mode == Mode::Plan {
-            if self.context.bypass_available && !matches!(kind, Kind::Edit { .. }) {
-                return simple(
-                    Behavior::Allow,
-                    Step::BypassMode,
-                    "planning in a session that may bypass permissions",
-                );
-            }
-            if asked.is_ordinary_edit {
-                let mut decision = simple(Behavior::Ask, Step::Mode, "edits are asked about while planning");
-                decision.reason_type = Some(ReasonType::Mode);
-                return decision;
-            }
+        if mode == Mode::Plan && asked.is_ordinary_edit {
+            let mut decision = simple(Behavior::Ask, Step::Mode, "edits are asked about while planning");
+            decision.reason_type = Some(ReasonType::Mode);
+            return decision;
         }
         if !matches!(mode, Mode::Plan | Mode::Auto) {
             return asked.into_decision();
@@ -331,9 +336,16 @@ fn by_hook(behavior: Behavior, step: Step, hook: &HookOpinion) -> Decision {
     decision
 }
 
-/// Compounds, and commands whose arguments are files, are reported by their parts.
-fn names_a_file_command(shell: Option<&Shell>) -> bool {
-    let Some(shell) = shell else { return false };
-    let Ok([only]) = shell.plain.as_deref() else { return true };
-    only.words.first().is_some_and(|word| crate::commands::profile(&word.raw).is_some())
+/// Whether a rule names the whole command, and no pattern of it: such a denial is reported by the rule, others by the
+/// parts. What has no parts is also reported by the rule.
+fn is_named_whole(found: &Restriction, rule: Option<&RuleRef>, shell: Option<&Shell>) -> bool {
+    match shell.map(|shell| shell.plain.as_deref()) {
+        Some(Ok([_])) => {
+            let named = rule.and_then(|rule| rule.text.strip_prefix("Bash(")?.strip_suffix(')'));
+            let named = named.map(|text| text.strip_suffix(":*").unwrap_or(text));
+            named.is_some() && named == found.subcommand.as_deref()
+        }
+        Some(Err(_)) => true,
+        _ => false,
+    }
 }

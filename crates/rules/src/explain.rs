@@ -21,11 +21,15 @@ pub(crate) fn cause(cause: &Cause) -> String {
         Cause::ReadsOutside { path, .. } => format!("it reads {path}, outside the working directories"),
         Cause::Writes { path, by_redirect: true } => format!("its output goes to {path}"),
         Cause::Writes { path, by_redirect: false } => format!("it changes {path}"),
-        Cause::Sensitive { path } => format!("it changes {path}, which steers other programs"),
+        Cause::Sensitive { path, .. } => format!("it changes {path}, which steers other programs"),
         Cause::Argument(argument) => {
             format!("the rule does not cover `{argument}`, by which it could run or write something else")
         }
-        Cause::UnknownFile(word) => format!("which file `{word}` names is only known when it runs"),
+        Cause::UnknownFile { word, .. } => format!("which file `{word}` names is only known when it runs"),
+        Cause::NotFollowed { .. } => "where it writes depends on a directory or an option".to_owned(),
+        Cause::NotUnderstood => "what its script does is not looked into".to_owned(),
+        Cause::Opaque => "what it does depends on more than its words".to_owned(),
+        Cause::MovedTwice => "it changes the directory more than once".to_owned(),
         Cause::MovedGit => "git after cd may run programs that another repository configures".to_owned(),
     }
 }
@@ -36,7 +40,10 @@ pub(crate) fn obstacle(obstacle: Obstacle) -> &'static str {
         Obstacle::NestedCommand => "a command nested in it cannot be checked before it runs",
         Obstacle::Variable => "a variable in it cannot be checked before it runs",
         Obstacle::Grouping => "it groups commands with shell operators",
-        Obstacle::ControlFlow => "it is a shell program with conditions, loops or functions",
+        Obstacle::ControlFlow => "it is a shell program of its own, with functions, cases or fed loops",
+        Obstacle::Braces => "words that the shell makes of braces cannot be checked before it runs",
+        Obstacle::EscapedBlank => "an escaped blank makes it look like other words than it has",
+        Obstacle::OpenText => "the text of a here-document cannot be told from commands with certainty",
         Obstacle::EncodedText => "it contains encoded text",
         Obstacle::HiddenCharacters => "it contains characters that do not show",
         Obstacle::Unreadable => "it could not be understood as a shell command",

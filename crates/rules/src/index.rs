@@ -7,6 +7,7 @@ use crate::{
     behavior::Behavior,
     context::Context,
     decision::RuleRef,
+    glob::Glob,
     path_pattern::{Bases, PathPattern},
     ruleset::Entry,
     source::Source,
@@ -26,6 +27,8 @@ pub(crate) struct Index {
 #[derive(Debug, Default)]
 pub(crate) struct BehaviorIndex {
     tools: HashMap<String, RuleId>,
+    /// Rules for the tools whose names fit a pattern.
+    tool_patterns: Vec<(Glob, RuleId)>,
     contents: HashMap<String, Vec<(String, RuleId)>>,
     exact: HashMap<String, RuleId>,
     prefixes: HashMap<String, RuleId>,
@@ -80,6 +83,9 @@ impl BehaviorIndex {
         let tool = entry.rule.tool();
         let Some(content) = entry.rule.content() else {
             self.tools.entry(tool.to_owned()).or_insert(id);
+            // What allows must name its server; what forbids may be as broad as it likes.
+            let counts = entry.behavior != Behavior::Allow || names_a_server(tool);
+            self.tool_patterns.extend(Glob::parse(tool).filter(|_| counts).map(|pattern| (pattern, id)));
             return;
         };
         match tool {
@@ -93,8 +99,8 @@ impl BehaviorIndex {
                 }
                 BashPattern::Wild(wild) => self.wild.push((wild, id)),
             },
-            "Read" => self.read.push((compile_path(content, entry.source, context), id)),
-            "Edit" => self.edit.push((compile_path(content, entry.source, context), id)),
+            "Read" => self.read.push((compile_path(content, entry, context), id)),
+            "Edit" => self.edit.push((compile_path(content, entry, context), id)),
             _ => self.contents.entry(tool.to_owned()).or_default().push((content.to_owned(), id)),
         }
     }
@@ -104,11 +110,12 @@ impl BehaviorIndex {
         if let Some(id) = self.tools.get(tool) {
             return Some(*id);
         }
-        // `mcp__server` and `mcp__server__*` stand for all tools of a server.
-        let server = tool.strip_prefix("mcp__")?;
-        let server = server.split_once("__").map_or(server, |(server, _)| server);
-        let whole = self.tools.get(&format!("mcp__{server}"));
-        whole.or_else(|| self.tools.get(&format!("mcp__{server}__*"))).copied()
+        // `mcp__server` stands for all tools of a server.
+        let server =
+            tool.strip_prefix("mcp__").and_then(|rest| rest.split_once("__")).map(|(server, _)| server);
+        let whole = server.and_then(|server| self.tools.get(&format!("mcp__{server}")).copied());
+        let patterns = self.tool_patterns.iter().filter(|(pattern, _)| pattern.matches(tool));
+        earlier(whole, patterns.map(|(_, id)| *id).min())
     }
 
     /// Rules with content for a tool that has no matcher of its own.
@@ -179,12 +186,26 @@ fn earlier(a: Option<RuleId>, b: Option<RuleId>) -> Option<RuleId> {
     }
 }
 
+/// Whether a pattern of tools stays within one server: `mcp__server__get_*`.
+fn names_a_server(pattern: &str) -> bool {
+    let rest = pattern.strip_prefix("mcp__").and_then(|rest| rest.split_once("__"));
+    rest.is_some_and(|(server, _)| !server.is_empty() && !server.contains(['*', '?', '[']))
+}
+
 /// Compiles a path rule with the base directories that its scope has.
-pub(crate) fn compile_path(content: &str, source: Source, context: &Context) -> PathPattern {
-    let settings = match source {
-        Source::LocalSettings | Source::ProjectSettings => &context.project_root,
-        Source::UserSettings => &context.config_dir,
+pub(crate) fn compile_path(content: &str, entry: &Entry, context: &Context) -> PathPattern {
+    let file =
+        entry.place.as_ref().map(|place| place.file.as_ref()).filter(|file: &&str| file.starts_with('/'));
+    let settings = match (entry.source, file) {
+        (Source::LocalSettings | Source::ProjectSettings, _) => context.project_root.as_str(),
+        (Source::UserSettings, _) => &context.config_dir,
+        (Source::FlagSettings | Source::PolicySettings, Some(file)) => crate::paths::parent(file),
+        // Settings that are no file have no directory: there `/x` allows nothing.
+        (Source::FlagSettings, None) if entry.behavior == Behavior::Allow => NOWHERE,
         _ => &context.cwd,
     };
     PathPattern::compile(content, Bases { cwd: &context.cwd, settings, home: &context.home })
 }
+
+/// A directory that no path lies in.
+const NOWHERE: &str = "/\0";

@@ -1,9 +1,10 @@
 //! Allowing a shell command by its parts: each part needs a rule, must be known to only read, or must be an edit
-//! that the mode accepts.
+//! that the mode accepts. A rule for a command does not speak for the files it is given: those outside of the working
+//! directories, and those that steer other programs, are asked about all the same.
 
 use crate::{
     behavior::Behavior,
-    commands::{self, FileWord, Usage},
+    commands::{self, Acceptance, FileWord, Usage},
     context::Context,
     index::{Access, Index, RuleId},
     paths,
@@ -40,34 +41,61 @@ pub(crate) enum Outcome {
 pub(crate) enum Cause {
     /// Nothing says that it is harmless.
     Unknown,
-    /// It reads this path, which is outside the working directories.
-    ReadsOutside { path: String, is_dir: bool },
+    /// It reads this path, which is outside the working directories. `further` are other directories that it reads.
+    ReadsOutside { path: String, is_dir: bool, further: Vec<String> },
     /// It changes this path.
     Writes { path: String, by_redirect: bool },
     /// It changes a file that steers other programs.
-    Sensitive { path: String },
+    Sensitive { path: String, by_redirect: bool },
     /// A rule for the command does not cover this argument.
     Argument(String),
-    /// A file it opens is not known before it runs.
-    UnknownFile(String),
+    /// Which files this word names is only known when it runs; `directory` is where they are.
+    UnknownFile { word: String, directory: Option<String>, by_redirect: bool },
+    /// What it changes depends on options, or on a directory, that are not followed.
+    NotFollowed { by_redirect: bool },
+    /// It is written in a language of its own.
+    NotUnderstood,
+    /// What it does depends on more than its words, so no rule is offered for it.
+    Opaque,
     /// A repository other than the project's may bring programs of its own.
     MovedGit,
+    /// It moves more than once.
+    MovedTwice,
+}
+
+impl Cause {
+    /// Whether a rule for the command leaves the question open.
+    pub(crate) fn outweighs_rules(&self, context: &Context) -> bool {
+        match self {
+            Self::ReadsOutside { .. } | Self::Sensitive { .. } | Self::UnknownFile { .. } => true,
+            Self::NotFollowed { .. } => true,
+            Self::Writes { path, .. } => !context.is_working_path(path),
+            _ => false,
+        }
+    }
 }
 
 /// Judges all parts of a plain command.
 pub(crate) fn judge(parts: &[PlainCommand], context: &Context, index: &Index) -> Vec<PartVerdict> {
-    let mut moves: Vec<String> = Vec::new();
+    let program = |part: &PlainCommand| part.words.first().map_or("", |word| word.text.as_str()).to_owned();
+    let moves = |part: &&PlainCommand| matches!(program(part).as_str(), "cd" | "pushd");
+    let target = |part: &PlainCommand| part.words.get(1).map_or("~", |word| word.text.as_str()).to_owned();
+    // `cd name` may lead elsewhere by CDPATH, so nothing is written relative to it unasked.
+    let astray = parts.iter().filter(moves).any(|part| !target(part).starts_with(['/', '.', '~']));
+    let jumps = parts.iter().filter(moves).count();
+    let mut passed: Vec<String> = Vec::new();
     let mut verdicts = Vec::with_capacity(parts.len());
     for part in parts {
-        let directories = moved_directories(&moves, context);
-        let judge = Judge { context, index, directories: &directories };
+        let directories = moved_directories(&passed, context);
+        let judge = Judge { context, index, directories: &directories, astray };
         let mut outcome = judge.part(part);
-        let program = part.words.first().map_or("", |word| word.raw.as_str());
-        if !moves.is_empty() && program == "git" && !matches!(outcome, Outcome::Ask(_)) {
+        if moves(&part) {
+            passed.push(target(part));
+            if jumps > 1 {
+                outcome = Outcome::Ask(Cause::MovedTwice);
+            }
+        } else if jumps > 0 && program(part) == "git" {
             outcome = Outcome::Ask(Cause::MovedGit);
-        }
-        if matches!(program, "cd" | "pushd") {
-            moves.push(part.words.get(1).map_or("~", |word| word.text.as_str()).to_owned());
         }
         verdicts.push(PartVerdict { text: part.text(), outcome });
     }
@@ -78,35 +106,36 @@ struct Judge<'a> {
     context: &'a Context,
     index: &'a Index,
     directories: &'a [String],
+    /// The directory that things are written to is not certain.
+    astray: bool,
 }
 
 impl Judge<'_> {
     fn part(&self, part: &PlainCommand) -> Outcome {
-        let mut outcome = self.command(part);
+        let mut written = None;
         for redirect in &part.redirects {
-            if matches!(outcome, Outcome::Ask(_)) {
-                break;
-            }
             match self.redirect(redirect) {
+                ask @ Outcome::Ask(_) => return ask,
                 Outcome::ReadOnly => {}
-                other => outcome = other,
+                other => written = Some(other),
             }
         }
-        outcome
+        match self.command(part) {
+            Outcome::ReadOnly => written.unwrap_or(Outcome::ReadOnly),
+            outcome => outcome,
+        }
     }
 
     fn command(&self, part: &PlainCommand) -> Outcome {
-        // `> file` alone has no command to judge.
-        if part.words.is_empty() && part.assignments.is_empty() {
-            return Outcome::ReadOnly;
-        }
         let by_rule = self.by_rule(part);
-        if let Some(outcome @ Outcome::Rule(_)) = by_rule {
-            return outcome;
-        }
-        let own =
-            if part.assignments.is_empty() { self.by_nature(part) } else { Outcome::Ask(Cause::Unknown) };
+        let vouched = part.assignments.iter().all(is_harmless_assignment);
+        let own = match part.words.is_empty() || vouched {
+            true => self.by_nature(part),
+            false => Outcome::Ask(Cause::Unknown),
+        };
         match (own, by_rule) {
+            (Outcome::Ask(cause), _) if cause.outweighs_rules(self.context) => Outcome::Ask(cause),
+            (_, Some(rule @ Outcome::Rule(_))) => rule,
             // A rule that stops short at an argument explains more than "unknown".
             (Outcome::Ask(Cause::Unknown), Some(stopped)) => stopped,
             (own, _) => own,
@@ -124,19 +153,26 @@ impl Judge<'_> {
         let mut words: &[Word] = &part.words;
         let mut text = text;
         let mut fed = false;
+        let mut assigned = !part.assignments.is_empty();
         loop {
-            if let Some(rule) = rules.open_command(&text).or_else(|| rules.exact_command(&text)) {
+            let rule = rules.open_command(&text).or_else(|| rules.exact_command(&text));
+            let rule = rule.or_else(|| rules.command(&unquoted_program(words)?).filter(|_| !assigned));
+            if let Some(rule) = rule {
                 return Some(match room_for_danger(words, fed) {
                     Some(argument) => Outcome::Ask(Cause::Argument(argument)),
                     None => Outcome::Rule(rule),
                 });
             }
-            // Only a command without assignments is looked into: they may change what any program does.
-            if !part.assignments.is_empty() {
-                return None;
+            if assigned {
+                // Assignments may change what any program does; these do not.
+                if !part.assignments.iter().all(is_harmless_assignment) {
+                    return None;
+                }
+                assigned = false;
+            } else {
+                fed |= words.first().is_some_and(|word| word.raw == "xargs") && part.is_fed();
+                words = wrappers::peel_harmless(words)?;
             }
-            fed |= words.first().is_some_and(|word| word.raw == "xargs") && part.is_fed();
-            words = wrappers::peel_harmless(words)?;
             text = words.iter().map(|word| word.raw.as_str()).collect::<Vec<_>>().join(" ");
         }
     }
@@ -145,29 +181,47 @@ impl Judge<'_> {
     fn by_nature(&self, part: &PlainCommand) -> Outcome {
         let mut words: &[Word] = &part.words;
         let mut fed = false;
+        let mut direct = part.assignments.is_empty() && words.first().is_some_and(|word| !word.quoted);
         while let Some(inner) = wrappers::peel_harmless(words) {
-            fed |= words.first().is_some_and(|word| word.raw == "xargs");
+            let wrapper = words.first().map_or("", |word| word.raw.as_str());
+            if !matches!(wrapper, "timeout" | "command" | "builtin" | "xargs") {
+                return Outcome::Ask(Cause::Unknown);
+            }
+            fed |= wrapper == "xargs";
+            direct = false;
             words = inner;
         }
-        let Some((program, arguments)) = words.split_first() else { return Outcome::Ask(Cause::Unknown) };
-        if !program.is_literal() || program.quoted {
+        let Some((program, arguments)) = words.split_first() else {
+            // Only an assignment; `> file` alone is nothing that anybody knows.
+            return Outcome::Ask(if part.assignments.is_empty() { Cause::Unknown } else { Cause::Opaque });
+        };
+        if !program.is_literal() && program.raw != "[" {
             return Outcome::Ask(Cause::Unknown);
         }
-        match program.raw.as_str() {
+        match program.text.as_str() {
             "git" if fed => Outcome::Ask(Cause::Unknown),
             "git" if commands::git::is_read_only(arguments) => Outcome::ReadOnly,
-            "cd" | "pushd" => self.change_directory(arguments),
+            "cd" if direct => self.change_directory(arguments),
             // Its language can print the environment and read other files.
             "jq" if arguments.iter().any(|word| commands::is_open_filter(&word.text)) => {
                 Outcome::Ask(Cause::Unknown)
             }
-            "find" => self.files(&commands::find(arguments), fed),
-            "sed" => self.files(&commands::sed(arguments), fed),
+            "find" => match commands::find(arguments) {
+                Usage { refused: Some(_), .. } => Outcome::Ask(Cause::Opaque),
+                usage => self.files(&usage, fed, direct),
+            },
+            "sed" => self.files(&commands::sed(arguments), fed, direct),
+            // A subscript is computed, and computing may run commands.
+            "test" | "[" if arguments.iter().any(|word| word.text.contains(['[', '(', '$', '`'])) => {
+                Outcome::Ask(Cause::Unknown)
+            }
+            name if commands::runs_its_arguments(name) => Outcome::Ask(Cause::Opaque),
+            name if commands::tells_its_version(name, arguments) => Outcome::ReadOnly,
             name => match commands::profile(name) {
                 Some(profile) => {
                     // What `xargs` adds is unknown, so only commands that open no files may get it.
                     let fed = fed && profile.operands != commands::Operands::Text;
-                    self.files(&commands::usage(profile, arguments), fed)
+                    self.files(&commands::usage(profile, arguments), fed, direct)
                 }
                 None => Outcome::Ask(Cause::Unknown),
             },
@@ -175,97 +229,151 @@ impl Judge<'_> {
     }
 
     fn change_directory(&self, arguments: &[Word]) -> Outcome {
-        let target = match arguments {
-            [] => return Outcome::Ask(Cause::ReadsOutside { path: self.context.home.clone(), is_dir: true }),
-            [target] if !target.text.starts_with('-') => target,
-            _ => return Outcome::Ask(Cause::Unknown),
+        let home = || {
+            Outcome::Ask(Cause::ReadsOutside {
+                path: self.context.home.clone(),
+                is_dir: true,
+                further: Vec::new(),
+            })
         };
-        self.read(FileWord::whole(target), true).unwrap_or(Outcome::ReadOnly)
+        match arguments {
+            [] => home(),
+            // Back to where it was, which was looked at then.
+            [back] if back.text == "-" => Outcome::ReadOnly,
+            [target] if !target.text.starts_with('-') => {
+                self.reads(&[FileWord::whole(target)], true).unwrap_or(Outcome::ReadOnly)
+            }
+            _ => Outcome::Ask(Cause::Unknown),
+        }
     }
 
-    fn files(&self, usage: &Usage<'_>, fed: bool) -> Outcome {
+    fn files(&self, usage: &Usage<'_>, fed: bool, direct: bool) -> Outcome {
         if usage.refused.is_some() || fed {
-            return Outcome::Ask(Cause::Unknown);
+            let understood = usage.acceptance != Acceptance::NotUnderstood;
+            return Outcome::Ask(if understood { Cause::Unknown } else { Cause::NotUnderstood });
         }
         let mut outcome = Outcome::ReadOnly;
-        for file in &usage.reads {
-            match self.read(*file, false) {
-                Some(ask @ Outcome::Ask(_)) => return ask,
-                Some(rule) => outcome = rule,
-                None => {}
-            }
+        match self.reads(&usage.reads, false) {
+            Some(ask @ Outcome::Ask(_)) => return ask,
+            Some(rule) => outcome = rule,
+            None => {}
         }
+        // What lies outside is told first.
+        let mut inside = None;
         for file in &usage.writes {
             match self.write(*file, false) {
-                ask @ Outcome::Ask(_) => return ask,
-                accepted => outcome = accepted,
+                Outcome::Ask(cause) if cause.outweighs_rules(self.context) => return Outcome::Ask(cause),
+                other => inside = inside.or(Some(other)),
             }
         }
-        outcome
+        let Some(written) = inside else {
+            let listed = usage.acceptance == Acceptance::Accepted;
+            return if listed { outcome } else { Outcome::Ask(Cause::Unknown) };
+        };
+        let accepts = self.context.mode.accepts_edits();
+        match (written, usage.acceptance) {
+            // A rule for the file is none for the command.
+            (Outcome::Rule(_), _) => Outcome::Ask(Cause::Unknown),
+            (_, Acceptance::NotFollowed) => Outcome::Ask(Cause::NotFollowed { by_redirect: false }),
+            (_, Acceptance::NotUnderstood) if accepts => Outcome::Ask(Cause::NotUnderstood),
+            (Outcome::AcceptedEdit, Acceptance::NotListed) => Outcome::Ask(Cause::Unknown),
+            (Outcome::AcceptedEdit, _) if !direct => Outcome::Ask(Cause::Unknown),
+            (written, _) => written,
+        }
     }
 
     fn redirect(&self, redirect: &Redirect) -> Outcome {
         let target = FileWord::whole(&redirect.target);
         match redirect.kind {
             RedirectKind::Duplicate | RedirectKind::Here => Outcome::ReadOnly,
-            RedirectKind::Read => self.read(target, false).unwrap_or(Outcome::ReadOnly),
-            RedirectKind::Write => match redirect.target.text.as_str() {
-                "/dev/null" | "/dev/stdout" | "/dev/stderr" => Outcome::ReadOnly,
-                _ => self.write(target, true),
-            },
+            RedirectKind::Read if target.text == "/dev/null" => Outcome::ReadOnly,
+            RedirectKind::Read => self.reads(&[target], false).unwrap_or(Outcome::ReadOnly),
+            RedirectKind::Write if target.text == "/dev/null" => Outcome::ReadOnly,
+            RedirectKind::Write if target.word.tilde || target.word.glob => {
+                Outcome::Ask(Cause::NotFollowed { by_redirect: true })
+            }
+            RedirectKind::Write => self.write(target, true),
         }
     }
 
-    /// Whether a file may be read: nothing to say if it lies in a working directory, a rule, or a question.
-    fn read(&self, file: FileWord<'_>, is_dir: bool) -> Option<Outcome> {
-        if file.text == "-" {
-            return None;
-        }
+    /// Whether files may be read: nothing to say if they lie in a working directory, a rule, or a question.
+    fn reads(&self, files: &[FileWord<'_>], is_dir: bool) -> Option<Outcome> {
         let mut outcome = None;
-        for directory in self.directories {
-            let Some(path) = self.resolve(file, directory) else {
-                return Some(Outcome::Ask(Cause::UnknownFile(file.word.raw.clone())));
-            };
-            if self.context.is_working_path(&path) || path == "/dev/null" {
-                continue;
-            }
-            match self.index.of(Behavior::Allow).path(Access::Read, &path, false) {
-                Some(rule) => outcome = Some(Outcome::Rule(rule)),
-                None => {
-                    let is_dir = is_dir || file.text.ends_with('/') || file.text.ends_with("..");
-                    return Some(Outcome::Ask(Cause::ReadsOutside { path, is_dir }));
+        let mut asked: Option<(String, bool)> = None;
+        let mut further = Vec::new();
+        for file in files.iter().filter(|file| file.text != "-") {
+            for directory in self.directories {
+                let unknown = |directory| {
+                    let word = file.word.raw.clone();
+                    Some(Outcome::Ask(Cause::UnknownFile { word, directory, by_redirect: false }))
+                };
+                let Some(path) = self.resolve(*file, directory) else { return unknown(None) };
+                if self.context.is_working_path(&path) {
+                    if climbs_back(file.text) {
+                        return unknown(None);
+                    }
+                    continue;
+                }
+                if let Some(rule) = self.index.of(Behavior::Allow).path(Access::Read, &path, false) {
+                    outcome = Some(Outcome::Rule(rule));
+                    continue;
+                }
+                let globbed = file.word.glob.then(|| paths::before_glob(&path));
+                let is_dir =
+                    is_dir || file.text.ends_with('/') || file.text.ends_with("..") || globbed.is_some();
+                let path = globbed.unwrap_or(path);
+                if asked.is_some() {
+                    further.push(path);
+                } else {
+                    // What leads back up could be anything by the time it runs; nothing is offered for it.
+                    further.extend(climbs_back(file.text).then(|| "/".to_owned()));
+                    asked = Some((path, is_dir));
                 }
             }
         }
-        outcome
+        match asked {
+            Some((path, is_dir)) => Some(Outcome::Ask(Cause::ReadsOutside { path, is_dir, further })),
+            None => outcome,
+        }
     }
 
-    /// Whether a file may be changed: the mode must accept edits and the file must be an ordinary one of the
-    /// project.
+    /// Whether a file may be changed: by a rule for it, or because the mode accepts edits and it is an ordinary file of
+    /// the project.
     fn write(&self, file: FileWord<'_>, by_redirect: bool) -> Outcome {
         let mut outcome = Outcome::AcceptedEdit;
         for directory in self.directories {
+            let raw = || file.word.raw.clone();
             let Some(path) = self.resolve(file, directory) else {
-                return Outcome::Ask(Cause::UnknownFile(file.word.raw.clone()));
+                return Outcome::Ask(Cause::UnknownFile { word: raw(), directory: None, by_redirect });
             };
             let real = self.context.files.resolve(&path);
             if sensitive(&path).or_else(|| real.as_deref().and_then(sensitive)).is_some() {
-                return Outcome::Ask(Cause::Sensitive { path });
+                return Outcome::Ask(Cause::Sensitive { path, by_redirect });
+            }
+            if let Some(rule) = self.index.of(Behavior::Allow).path(Access::Edit, &path, false) {
+                outcome = Outcome::Rule(rule);
+                continue;
+            }
+            let inside = self.context.is_working_path(&path);
+            if inside && (file.word.glob || climbs_back(file.text)) {
+                let directory =
+                    if file.word.glob { paths::before_glob(&path) } else { paths::parent(&path).to_owned() };
+                let directory = Some(directory);
+                return Outcome::Ask(Cause::UnknownFile { word: raw(), directory, by_redirect });
+            }
+            if inside && self.astray && !file.text.starts_with('/') {
+                return Outcome::Ask(Cause::NotFollowed { by_redirect });
             }
             // Removing or replacing a working directory itself is more than an edit in it.
             let is_root = paths::is_within(&self.context.cwd, &path);
-            let accepted = self.context.mode.accepts_edits()
-                && self.context.is_working_path(&path)
-                && !is_root
-                && !file.word.glob;
-            if !accepted {
+            if !inside || is_root || !self.context.mode.accepts_edits() {
                 outcome = Outcome::Ask(Cause::Writes { path, by_redirect });
             }
         }
         outcome
     }
 
-    /// The clean absolute path of a word, if it is known. With a glob, the path up to the glob stands for it.
+    /// The clean absolute path of a word, if it is known.
     fn resolve(&self, file: FileWord<'_>, directory: &str) -> Option<String> {
         let word = file.word;
         if word.dynamic || word.brace || file.text.contains('\0') {
@@ -289,10 +397,64 @@ impl Judge<'_> {
     }
 }
 
+/// Whether a path goes up again after it went down: then a link on the way decides where it leads.
+fn climbs_back(text: &str) -> bool {
+    let mut segments = text.split('/').filter(|segment| !matches!(*segment, "" | "."));
+    segments.any(|segment| segment != "..") && segments.any(|segment| segment == "..")
+}
+
+/// Variables that change how a program shows things, and nothing about what it does.
+const HARMLESS_VARIABLES: &[&str] = &[
+    "BLOCK_SIZE",
+    "CGO_ENABLED",
+    "CHARSET",
+    "CI",
+    "CLICOLOR",
+    "CLICOLOR_FORCE",
+    "COLORTERM",
+    "COLUMNS",
+    "DEBIAN_FRONTEND",
+    "FORCE_COLOR",
+    "GO111MODULE",
+    "GOARCH",
+    "GOOS",
+    "GREP_COLORS",
+    "LANG",
+    "LANGUAGE",
+    "LC_ALL",
+    "LC_TIME",
+    "LINES",
+    "LS_COLORS",
+    "NODE_ENV",
+    "NO_COLOR",
+    "PYTHONDONTWRITEBYTECODE",
+    "PYTHONUNBUFFERED",
+    "RUST_BACKTRACE",
+    "RUST_LOG",
+    "TERM",
+    "TIME_STYLE",
+    "TZ",
+];
+
+/// Whether a word such as `NODE_ENV=test` may be left out of account.
+pub(crate) fn is_harmless_assignment(word: &Word) -> bool {
+    word.raw.split_once('=').is_some_and(|(name, value)| {
+        HARMLESS_VARIABLES.contains(&name) && !value.is_empty() && !word.quoted && word.is_literal()
+    })
+}
+
+/// The words with the program's name as the shell takes it: `'git' push` is `git push`.
+fn unquoted_program(words: &[Word]) -> Option<String> {
+    let (program, arguments) = words.split_first()?;
+    let named = program.quoted && program.is_literal() && !program.text.contains(char::is_whitespace);
+    let rest = arguments.iter().map(|word| word.raw.as_str());
+    named.then(|| std::iter::once(program.text.as_str()).chain(rest).collect::<Vec<_>>().join(" "))
+}
+
 /// The argument that lets a command run something else although a rule for its name matches.
 fn room_for_danger(words: &[Word], fed: bool) -> Option<String> {
     let (program, arguments) = words.split_first()?;
-    let name = program.raw.as_str();
+    let name = program.text.as_str();
     // What `xargs` adds could be such an argument, unless `--` has ended the options.
     let open_end = fed && name != "ls" && arguments.last().is_none_or(|word| word.text != "--");
     if open_end && matches!(name, "git" | "find" | "tar" | "rsync" | "ssh" | "sort" | "fd" | "rg") {

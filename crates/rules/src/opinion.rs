@@ -10,11 +10,15 @@ use crate::{
     engine::simple,
     explain,
     index::{Access, Index, RuleId},
-    judge::{Cause, Outcome, PartVerdict, judge},
+    judge::{Outcome, PartVerdict, judge},
     mode::Mode,
+    open_parts::Open,
     restrict::{matches_host, matches_name},
     sensitive::{Sensitive, sensitive},
-    shell::{Shell, plain::Obstacle},
+    shell::{
+        Shell,
+        plain::{Joint, Obstacle, PlainCommand, RedirectKind},
+    },
     suggest,
     tools::{Kind, rule_names},
 };
@@ -40,7 +44,7 @@ pub(crate) struct Asked {
 }
 
 impl Asked {
-    fn new(reason: impl Into<String>, suggestions: Option<Vec<PermissionUpdate>>) -> Self {
+    pub(crate) fn new(reason: impl Into<String>, suggestions: Option<Vec<PermissionUpdate>>) -> Self {
         Self {
             step: Step::Default,
             reason: reason.into(),
@@ -131,17 +135,18 @@ fn read(call: &ToolCall, path: &str, is_dir: bool, context: &Context, index: &In
     if context.is_working_path(path) {
         return allow(Step::ToolCheck, "it reads inside the working directories", None);
     }
-    if let Some(rule) = index.of(Behavior::Allow).path(Access::Read, path, false) {
+    let rules = index.of(Behavior::Allow);
+    // Who may change a file may look at it.
+    let rule = rules.path(Access::Read, path, false).or_else(|| rules.path(Access::Edit, path, false));
+    if let Some(rule) = rule {
         return allow(Step::AllowRule, "a rule allows reading there", Some(rule));
     }
     if let Some(allowed) = allow_tool(call, index) {
         return allowed;
     }
     let directory = suggest::directory_of(path, is_dir, context);
-    let mut asked = Asked::new(
-        format!("{path} is outside the working directories"),
-        Some(vec![suggest::allow_reading(&directory)]),
-    );
+    let suggestions = suggest::allow_reading(&directory).into_iter().collect();
+    let mut asked = Asked::new(format!("{path} is outside the working directories"), Some(suggestions));
     asked.reason_type = Some(ReasonType::WorkingDir);
     Opinion::Ask(asked)
 }
@@ -153,7 +158,11 @@ fn edit(call: &ToolCall, path: &str, context: &Context, index: &Index) -> Opinio
             Sensitive::AgentSettings => format!("{path} belongs to the agent's own settings"),
             Sensitive::Steering => format!("{path} steers other programs"),
         };
-        let mut asked = Asked::new(reason, Some(suggest::accept_edits(context.mode).into_iter().collect()));
+        let suggestions = match suggest::allow_skill(path, &context.cwd) {
+            Some(skill) => vec![skill],
+            None => edit_suggestions(path, context),
+        };
+        let mut asked = Asked::new(reason, Some(suggestions));
         asked.step = Step::SafetyCheck;
         asked.reason_type = Some(ReasonType::SafetyCheck);
         return Opinion::Ask(asked);
@@ -170,73 +179,71 @@ fn edit(call: &ToolCall, path: &str, context: &Context, index: &Index) -> Opinio
             return allow(Step::Mode, "the mode accepts edits inside the working directories", None);
         }
     }
-    let mut suggestions = Vec::new();
     let mut asked = if inside {
         Asked::new("edits are asked about in this mode", None)
     } else {
-        suggestions.push(suggest::add_directory(&suggest::directory_of(path, false, context)));
         let mut asked = Asked::new(format!("{path} is outside the working directories"), None);
         asked.reason_type = Some(ReasonType::WorkingDir);
         asked
     };
-    suggestions.extend(suggest::accept_edits(context.mode));
-    asked.suggestions = Some(suggestions);
+    asked.suggestions = Some(edit_suggestions(path, context));
     asked.is_ordinary_edit = true;
     Opinion::Ask(asked)
 }
 
-fn shell_opinion(command: &str, shell: &Shell, context: &Context, index: &Index) -> Opinion {
-    // A rule may name a whole compound: then somebody has read exactly this.
-    let squeezed = crate::bash_pattern::squeeze(command.trim());
-    if let Some(rule) = index.of(Behavior::Allow).exact_command(&squeezed) {
-        return allow(Step::AllowRule, "a rule allows exactly this command", Some(rule));
+fn edit_suggestions(path: &str, context: &Context) -> Vec<PermissionUpdate> {
+    let mut suggestions: Vec<PermissionUpdate> = suggest::accept_edits(context.mode).into_iter().collect();
+    if !context.is_working_path(path) {
+        suggestions.push(suggest::add_directory(&suggest::directory_of(path, false, context)));
     }
+    suggestions
+}
+
+fn shell_opinion(command: &str, shell: &Shell, context: &Context, index: &Index) -> Opinion {
     let parts = match &shell.plain {
-        Ok(parts) => parts,
-        Err(obstacle) => return Opinion::Ask(obstructed(*obstacle)),
+        Ok(parts) => parts.as_slice(),
+        Err(obstacle) => {
+            return exactly_allowed(command, &[], index)
+                .unwrap_or_else(|| Opinion::Ask(obstructed(*obstacle)));
+        }
     };
     let verdicts = judge(parts, context, index);
     let subcommands = explain::parts(&verdicts, index);
-    let cause = verdicts.iter().find_map(|verdict| match &verdict.outcome {
-        Outcome::Ask(cause) => Some(cause),
-        _ => None,
-    });
-    let Some(cause) = cause else { return allowed_parts(&verdicts, subcommands) };
-    let mut suggestions = vec![suggest::allow_command(command, parts)];
-    let mut asked = Asked::new(explain::cause(cause), None);
-    match cause {
-        Cause::Unknown | Cause::Argument(_) | Cause::UnknownFile(_) | Cause::MovedGit => {
-            asked.reason_type = Some(ReasonType::Other);
-            if parts.len() > 1 && parts.len() == verdicts.len() {
-                let open = parts
-                    .iter()
-                    .zip(&verdicts)
-                    .filter(|(_, verdict)| matches!(verdict.outcome, Outcome::Ask(_)));
-                suggestions = vec![suggest::allow_parts(open.map(|(part, _)| part))];
-                asked.reason_type = Some(ReasonType::SubcommandResults);
-            }
-        }
-        Cause::ReadsOutside { path, is_dir } => {
-            suggestions.push(suggest::allow_reading(&suggest::directory_of(path, *is_dir, context)));
-            asked.blocked_path = Some(path.clone());
-        }
-        Cause::Writes { path, by_redirect } => {
-            suggestions.push(suggest::add_directory(&suggest::directory_of(path, false, context)));
-            if !by_redirect {
-                suggestions.extend(suggest::accept_edits(context.mode));
-            }
-            asked.blocked_path = Some(path.clone());
-        }
-        Cause::Sensitive { path } => {
-            suggestions.clear();
+    let background = parts.iter().any(|part| part.background);
+    let open = Open::of(command, parts, &verdicts, context);
+    let Some(first) = open.causes.first() else {
+        if background {
+            let mut asked =
+                Asked::new("a command in the background goes on after nobody looks any more", None);
             asked.step = Step::SafetyCheck;
             asked.reason_type = Some(ReasonType::SafetyCheck);
-            asked.blocked_path = Some(path.clone());
+            asked.subcommands = subcommands;
+            return Opinion::Ask(asked);
         }
+        return allowed_parts(&verdicts, subcommands);
+    };
+    let outside = open.causes.iter().any(|open| open.cause.outweighs_rules(context));
+    if let Some(allowed) = exactly_allowed(command, parts, index).filter(|_| !outside) {
+        return allowed;
     }
-    asked.suggestions = Some(suggestions);
+    let mut asked = open.question(first.cause);
+    if background && open.causes.iter().all(|open| open.is_about_the_command()) {
+        asked.suggestions = None;
+    }
     asked.subcommands = subcommands;
     Opinion::Ask(asked)
+}
+
+/// A rule may name a whole compound: then somebody has read exactly this. It is no rule for a pipe, nor for the files
+/// that output goes to.
+fn exactly_allowed(command: &str, parts: &[PlainCommand], index: &Index) -> Option<Opinion> {
+    let writes = |part: &PlainCommand| part.redirects.iter().any(|r| r.kind == RedirectKind::Write);
+    if parts.iter().any(|part| part.joint == Joint::Pipe || writes(part)) {
+        return None;
+    }
+    let squeezed = crate::bash_pattern::squeeze(command.trim());
+    let rule = index.of(Behavior::Allow).exact_command(&squeezed)?;
+    Some(allow(Step::AllowRule, "a rule allows exactly this command", Some(rule)))
 }
 
 fn allowed_parts(verdicts: &[PartVerdict], subcommands: Vec<SubDecision>) -> Opinion {
@@ -256,12 +263,8 @@ fn allowed_parts(verdicts: &[PartVerdict], subcommands: Vec<SubDecision>) -> Opi
 /// The question about a command that is not plain.
 fn obstructed(obstacle: Obstacle) -> Asked {
     // The agent sends no suggestions for grouped commands, and an empty list for what it cannot see.
-    let (reason_type, suggestions) = match obstacle {
-        Obstacle::ControlFlow => (ReasonType::SubcommandResults, None),
-        Obstacle::Grouping => (ReasonType::Other, None),
-        _ => (ReasonType::Other, Some(Vec::new())),
-    };
+    let suggestions = (obstacle != Obstacle::Grouping).then(Vec::new);
     let mut asked = Asked::new(explain::obstacle(obstacle), suggestions);
-    asked.reason_type = Some(reason_type);
+    asked.reason_type = Some(ReasonType::Other);
     asked
 }

@@ -1,8 +1,8 @@
 //! Path rules in the style of gitignore.
 //!
 //! `//abs` starts at the root of the disk, `~/x` at home, `/x` at the directory of the settings file, anything
-//! else at the working directory. A pattern without an inner slash matches at any depth. What matches a
-//! directory also matches all that is below it.
+//! else at the working directory. A pattern without an inner slash matches at any depth, also when it starts with
+//! `./`. What matches a directory also matches all that is below it. Upper and lower case are the same.
 
 use crate::glob::Glob;
 
@@ -21,6 +21,10 @@ pub(crate) struct PathPattern {
     segments: Vec<Segment>,
     /// A pattern that starts with `**` names files wherever they are; a deny then means the whole disk.
     floating: bool,
+    /// A lone `dir/**`: a deny means every directory of that name below the base.
+    lone_directory: bool,
+    /// Leads out of its base by `..`, where only a deny follows it.
+    climbs: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,8 +38,8 @@ impl Segment {
     fn matches(&self, name: &str) -> bool {
         match self {
             Self::AnyDepth => true,
-            Self::Name(own) => own == name,
-            Self::Glob(glob) => glob.matches(name),
+            Self::Name(own) => *own == name.to_lowercase(),
+            Self::Glob(glob) => glob.matches(&name.to_lowercase()),
         }
     }
 }
@@ -43,7 +47,7 @@ impl Segment {
 impl PathPattern {
     /// Compiles the content of a path rule.
     pub(crate) fn compile(content: &str, bases: Bases<'_>) -> Self {
-        let content = content.trim();
+        let content = content.trim_end();
         let (root, rest, anchored) = if let Some(rest) = content.strip_prefix("//") {
             ("/", rest, true)
         } else if content == "~" {
@@ -52,20 +56,23 @@ impl PathPattern {
             (bases.home, rest, true)
         } else if let Some(rest) = content.strip_prefix('/') {
             (bases.settings, rest, true)
-        } else if let Some(rest) = content.strip_prefix("./") {
-            (bases.cwd, rest, true)
         } else {
-            (bases.cwd, content, content.trim_end_matches('/').contains('/'))
+            let rest = content.strip_prefix("./").unwrap_or(content);
+            (bases.cwd, rest, rest.trim_end_matches('/').contains('/'))
         };
+        let is_relative = !content.starts_with(['/', '~']);
+        let rest = rest.to_lowercase();
         let mut root: Vec<String> =
             root.split('/').filter(|s| !s.is_empty()).map(ToOwned::to_owned).collect();
         let mut segments = Vec::new();
+        let mut climbs = false;
         if !anchored {
             segments.push(Segment::AnyDepth);
         }
         for name in rest.split('/').filter(|s| !s.is_empty() && *s != ".") {
             match name {
                 ".." if segments.is_empty() => {
+                    climbs = true;
                     root.pop();
                 }
                 "**" => segments.push(Segment::AnyDepth),
@@ -80,11 +87,16 @@ impl PathPattern {
             segments.pop();
         }
         let floating = segments.first() == Some(&Segment::AnyDepth) && segments.len() > 1;
-        Self { root, segments, floating }
+        let lone_directory = is_relative && anchored && segments.len() == 1;
+        Self { root, segments, floating, lone_directory, climbs }
     }
 
-    /// Whether a clean absolute path is covered. `anywhere` lets patterns that start with `**` leave their base.
+    /// Whether a clean absolute path is covered. `anywhere` is for what forbids: patterns that start with `**` leave
+    /// their base, and a lone directory counts at any depth.
     pub(crate) fn matches(&self, path: &[&str], anywhere: bool) -> bool {
+        if self.climbs && !anywhere {
+            return false;
+        }
         let rest = if self.root.len() <= path.len() && self.root.iter().zip(path).all(|(a, b)| a == b) {
             &path[self.root.len()..]
         } else if anywhere && self.floating {
@@ -93,6 +105,7 @@ impl PathPattern {
             return false;
         };
         self.covers(rest)
+            || anywhere && self.lone_directory && (1..rest.len()).any(|from| self.covers(&rest[from..]))
     }
 
     /// Matches the segments against a path or any directory above it: greedy, going back to the last `**` only.

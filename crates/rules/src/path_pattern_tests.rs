@@ -17,7 +17,9 @@ fn patterns_match_like_gitignore() {
         ("src", "/home/u/p/x/src/a", true),
         ("src/", "/home/u/p/src/a", true),
         ("./a.txt", "/home/u/p/a.txt", true),
-        ("./a.txt", "/home/u/p/x/a.txt", false),
+        ("./a.txt", "/home/u/p/x/a.txt", true),
+        ("./src/a.txt", "/home/u/p/x/src/a.txt", false),
+        ("Src/A.txt", "/home/u/p/sRC/a.TXT", true),
         ("a.txt", "/home/u/p/x/a.txt", true),
         ("*.rs", "/home/u/p/x/y.rs", true),
         ("src/*.rs", "/home/u/p/src/y.rs", true),
@@ -36,7 +38,8 @@ fn patterns_match_like_gitignore() {
         ("/etc/**", "/home/u/.claude/etc/hosts", true),
         ("~/.ssh/**", "/home/u/.ssh/id", true),
         ("~", "/home/u/x", true),
-        ("../lib/*.c", "/home/u/lib/a.c", true),
+        ("../lib/*.c", "/home/u/lib/a.c", false),
+        ("  a", "/home/u/p/a", false),
         ("a?c", "/home/u/p/abc", true),
         ("a?c", "/home/u/p/ac", false),
         ("[a-c]x", "/home/u/p/bx", true),
@@ -56,6 +59,8 @@ fn floating_patterns_leave_their_base_for_denies() {
     assert!(pattern.matches(&segments("/srv/x/.env"), true));
     let anchored = PathPattern::compile("src/**", BASES);
     assert!(!anchored.matches(&segments("/srv/src/x"), true));
+    assert!(anchored.matches(&segments("/home/u/p/lib/src/x"), true));
+    assert!(PathPattern::compile("../lib/*.c", BASES).matches(&segments("/home/u/lib/a.c"), true));
 }
 
 #[test]

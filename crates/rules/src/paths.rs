@@ -68,6 +68,14 @@ pub(crate) fn is_within(path: &str, directory: &str) -> bool {
     }
 }
 
+/// The directory up to the first segment with a glob in it.
+#[must_use]
+pub(crate) fn before_glob(path: &str) -> String {
+    let fixed: Vec<&str> = path.split('/').take_while(|part| !part.contains(['*', '?', '['])).collect();
+    let directory = fixed.join("/");
+    if directory.is_empty() { "/".to_owned() } else { directory }
+}
+
 /// The directory that holds a clean absolute path.
 #[must_use]
 pub(crate) fn parent(path: &str) -> &str {

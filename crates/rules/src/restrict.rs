@@ -5,6 +5,7 @@ use crate::{
     call::ToolCall,
     commands::{self, FileWord},
     context::Context,
+    glob::Glob,
     index::{Access, Index, RuleId},
     path_pattern::Possible,
     paths::{self, base_name},
@@ -60,21 +61,20 @@ pub(crate) fn restriction(
 
 /// Whether a `domain:` rule speaks of the host.
 pub(crate) fn matches_host(content: &str, host: &str) -> bool {
-    let Some(domain) = content.trim().strip_prefix("domain:") else { return false };
-    let domain = domain.trim().to_ascii_lowercase();
-    match domain.strip_prefix("*.") {
-        Some(parent) => host.strip_suffix(parent).is_some_and(|rest| rest.ends_with('.')),
-        None => host == domain,
+    let Some(domain) = content.strip_prefix("domain:") else { return false };
+    let domain = domain.to_ascii_lowercase();
+    // `h.test.` is `h.test` written out in full.
+    let host = host.strip_suffix('.').unwrap_or(host);
+    match Glob::parse(&domain) {
+        Some(glob) => glob.matches(host),
+        None => host == domain.strip_suffix('.').unwrap_or(&domain),
     }
 }
 
-/// Whether a rule's content is the name, or a prefix of it marked with `:*`.
+/// Whether a rule's content is the name, or the start of it marked with `:*` or ` *`.
 pub(crate) fn matches_name(content: &str, name: &str) -> bool {
-    let content = content.trim();
     match content.strip_suffix(":*").or_else(|| content.strip_suffix(" *")) {
-        Some(prefix) => {
-            name == prefix || name.strip_prefix(prefix).is_some_and(|rest| rest.starts_with([':', ' ']))
-        }
+        Some(prefix) => name.starts_with(prefix),
         None => name == content,
     }
 }
@@ -199,7 +199,7 @@ impl Search<'_> {
     /// A program named by a glob, such as `/bin/r?`, may be one that a rule names.
     fn globbed_name(&mut self, part: &DeepCommand, behavior: Behavior) {
         let Some(first) = part.words.first().filter(|word| word.glob) else { return };
-        let Some(glob) = crate::glob::Glob::parse(base_name(&first.text)) else { return };
+        let Some(glob) = Glob::parse(base_name(&first.text)) else { return };
         let rest: Vec<&str> = part.words.iter().skip(1).map(|word| word.text.as_str()).collect();
         let rules = self.index.of(behavior);
         let hit = rules.program_names().filter(|name| glob.matches(name)).find_map(|name| {
@@ -242,7 +242,12 @@ impl Search<'_> {
                         self.below(part, usage, behavior, &directories);
                     }
                 }
-                None if name == "cd" || name == "pushd" => {}
+                // Who may not look into a directory may not work in it.
+                None if name == "cd" || name == "pushd" => {
+                    for word in arguments.iter().filter(|word| !word.text.starts_with('-')) {
+                        self.file(word, &word.text, false, behavior, &directories, true);
+                    }
+                }
                 None => {
                     for word in arguments {
                         for text in mentioned(&word.text) {
@@ -321,8 +326,7 @@ impl Search<'_> {
                     let left_out = !included.is_empty()
                         && pattern.file_name().is_some_and(|name| {
                             !included.iter().any(|glob| {
-                                crate::glob::Glob::parse(glob)
-                                    .map_or(*glob == name, |glob| glob.matches(name))
+                                Glob::parse(glob).map_or(*glob == name, |glob| glob.matches(name))
                             })
                         });
                     !left_out && pattern.may_match_below(&segments)
@@ -392,9 +396,18 @@ fn known_usage<'a>(name: &str, arguments: &'a [Word]) -> Option<commands::Usage<
     match name {
         "find" => Some(commands::find(arguments)),
         "sed" => Some(commands::sed(arguments)),
-        "tee" => {
-            let writes = arguments.iter().filter(|w| !w.text.starts_with('-')).map(FileWord::whole).collect();
-            Some(commands::Usage { writes, ..commands::Usage::default() })
+        // Shows what is in the files.
+        "git" if arguments.first().is_some_and(|word| word.text == "diff") => {
+            let files = arguments.iter().skip(1).filter(|w| !w.text.starts_with('-'));
+            Some(commands::Usage {
+                reads: files.map(FileWord::whole).collect(),
+                ..commands::Usage::default()
+            })
+        }
+        // They read what they are given, though nobody vouches that they do nothing else.
+        "awk" | "b2sum" | "cksum" | "fmt" | "less" | "more" | "pr" | "uniq" | "xxd" | "zcat" => {
+            let reads = arguments.iter().filter(|w| !w.text.starts_with('-')).map(FileWord::whole).collect();
+            Some(commands::Usage { reads, ..commands::Usage::default() })
         }
         name => commands::profile(name).map(|profile| commands::usage(profile, arguments)),
     }

@@ -18,29 +18,42 @@ const FILES: &[&str] = &[
     ".bash_logout",
     ".bash_profile",
     ".bashrc",
+    ".bazelrc",
+    ".bunfig.toml",
     ".claude.json",
     ".envrc",
     ".gitconfig",
     ".gitmodules",
-    ".inputrc",
-    ".kshrc",
     ".mcp.json",
     ".npmrc",
+    ".pnpmfile.cjs",
+    ".pre-commit-config.yaml",
     ".profile",
     ".ripgreprc",
+    ".yarnrc",
+    ".yarnrc.yml",
     ".zlogin",
     ".zlogout",
     ".zprofile",
     ".zshenv",
     ".zshrc",
+    "bunfig.toml",
 ];
+
+/// Directories below the agent's own in which it works as in any other.
+const OWN_WORKPLACES: &[&str] = &["worktrees"];
 
 /// Whether a clean absolute path is sensitive. Upper case counts as lower case, because on some disks it is.
 pub(crate) fn sensitive(path: &str) -> Option<Sensitive> {
     let mut found = None;
-    for segment in path.split('/') {
-        if segment.eq_ignore_ascii_case(".claude") {
+    let segments: Vec<&str> = path.split('/').collect();
+    for (at, segment) in segments.iter().enumerate() {
+        let next = segments.get(at + 1).copied().unwrap_or_default();
+        if segment.eq_ignore_ascii_case(".claude") && !OWN_WORKPLACES.contains(&next) {
             return Some(Sensitive::AgentSettings);
+        }
+        if segment.eq_ignore_ascii_case(".config") && next.eq_ignore_ascii_case("git") {
+            found = Some(Sensitive::Steering);
         }
         if DIRECTORIES.iter().any(|name| segment.eq_ignore_ascii_case(name)) {
             found = Some(Sensitive::Steering);

@@ -5,7 +5,13 @@ use pilothouse_proto::{
     PermissionUpdateDestination, RulesUpdate,
 };
 
-use crate::{context::Context, mode::Mode, paths, shell::plain::PlainCommand};
+use crate::{
+    context::Context,
+    judge::is_harmless_assignment,
+    mode::Mode,
+    paths,
+    shell::{plain::PlainCommand, word::Word},
+};
 
 /// Allows a rule from now on.
 pub(crate) fn allow_rule(
@@ -31,10 +37,21 @@ pub(crate) fn allow_host(host: &str) -> PermissionUpdate {
     allow_rule(rule, PermissionUpdateDestination::LocalSettings)
 }
 
+/// The rule for reading a directory; nobody is offered the whole disk.
+pub(crate) fn reading_rule(directory: &str) -> Option<PermissionRuleValue> {
+    (directory != "/").then(|| PermissionRuleValue::with_content("Read", format!("/{directory}/**")))
+}
+
 /// Allows reading a directory for this session.
-pub(crate) fn allow_reading(directory: &str) -> PermissionUpdate {
-    let content = if directory == "/" { "//**".to_owned() } else { format!("/{directory}/**") };
-    allow_rule(PermissionRuleValue::with_content("Read", content), PermissionUpdateDestination::Session)
+pub(crate) fn allow_reading(directory: &str) -> Option<PermissionUpdate> {
+    reading_rule(directory).map(|rule| allow_rule(rule, PermissionUpdateDestination::Session))
+}
+
+/// Allows changing one skill of the project for this session.
+pub(crate) fn allow_skill(path: &str, cwd: &str) -> Option<PermissionUpdate> {
+    let (name, _) = path.strip_prefix(cwd)?.strip_prefix("/.claude/skills/")?.split_once('/')?;
+    let rule = PermissionRuleValue::with_content("Edit", format!("/.claude/skills/{name}/**"));
+    Some(allow_rule(rule, PermissionUpdateDestination::Session))
 }
 
 /// Makes a directory a working directory for this session.
@@ -57,49 +74,61 @@ pub(crate) fn accept_edits(mode: Mode) -> Option<PermissionUpdate> {
     })
 }
 
-/// Allows a command from now on: its first two words if the second looks like a subcommand, else all of it.
-pub(crate) fn allow_command(command: &str, parts: &[PlainCommand]) -> PermissionUpdate {
-    // What follows without a space, as in `echo a; ls`, is no subcommand.
-    let second = command.split_whitespace().nth(1);
-    let first = parts.first().filter(|part| part.words.get(1).map(|word| word.raw.as_str()) == second);
-    allow_commands(vec![content(first, command)])
-}
-
-/// Allows the parts of a compound from now on, each by itself.
-pub(crate) fn allow_parts<'a>(parts: impl Iterator<Item = &'a PlainCommand>) -> PermissionUpdate {
-    let mut contents: Vec<String> = Vec::new();
-    for part in parts {
-        let content = content(Some(part), &part.text());
-        if !contents.contains(&content) {
-            contents.push(content);
-        }
-    }
-    allow_commands(contents)
-}
-
-fn allow_commands(contents: Vec<String>) -> PermissionUpdate {
-    let rule = |content| PermissionRuleValue::with_content("Bash", content);
+/// Allows commands and readings from now on.
+pub(crate) fn allow_rules(rules: Vec<PermissionRuleValue>) -> PermissionUpdate {
     PermissionUpdate::AddRules(RulesUpdate {
-        rules: contents.into_iter().map(rule).collect(),
+        rules,
         behavior: PermissionBehavior::Allow,
         destination: PermissionUpdateDestination::LocalSettings.into(),
         extra: Default::default(),
     })
 }
 
-fn content(part: Option<&PlainCommand>, text: &str) -> String {
-    part.and_then(command_prefix).map_or_else(|| text.trim().to_owned(), |prefix| format!("{prefix} *"))
+/// The rule for a whole command line: its first two words if they look like a command and its subcommand, else all of it.
+pub(crate) fn whole_command_rule(command: &str) -> PermissionRuleValue {
+    // A here-document is left out, and what comes before it is taken for a command whatever it looks like.
+    if let Some((before, _)) = command.split_once("<<").filter(|(before, _)| !before.contains(['\'', '"'])) {
+        let words: Vec<&str> = before.split_whitespace().collect();
+        if let [program, second, _, ..] = words.as_slice() {
+            return bash(format!("{program} {second} *"));
+        }
+    }
+    let text = command.trim();
+    let mut words = text.split_whitespace().skip_while(|word| is_harmless_text(word));
+    let prefix = words.next().zip(words.next()).and_then(|(program, second)| prefix(program, second));
+    bash(prefix.unwrap_or_else(|| text.to_owned()))
 }
 
-fn command_prefix(first: &PlainCommand) -> Option<String> {
-    let [program, subcommand, ..] = first.words.as_slice() else { return None };
-    let plain = |word: &str| {
-        word.starts_with(|c: char| c.is_ascii_lowercase())
-            && word.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
-            && !word.ends_with('-')
+/// The rule for one part.
+pub(crate) fn part_rule(part: &PlainCommand) -> PermissionRuleValue {
+    let vouched = part.assignments.iter().all(is_harmless_assignment);
+    let first_two = match part.words.as_slice() {
+        [program, second, ..] if vouched => prefix(&program.raw, &second.raw),
+        _ => None,
     };
-    (first.assignments.is_empty() && !program.quoted && plain(&subcommand.raw))
-        .then(|| format!("{} {}", program.raw, subcommand.raw))
+    bash(first_two.unwrap_or_else(|| part.text()))
+}
+
+fn bash(content: String) -> PermissionRuleValue {
+    PermissionRuleValue::with_content("Bash", content)
+}
+
+fn is_harmless_text(word: &str) -> bool {
+    let word = Word { raw: word.to_owned(), text: word.to_owned(), ..Word::default() };
+    !word.raw.contains(['"', '\'', '$']) && is_harmless_assignment(&word)
+}
+
+/// Programs that run what follows: a rule for them and one word more would allow too much.
+const RUNNERS: &[&str] = &[
+    "bash", "builtin", "command", "dash", "doas", "env", "fish", "ksh", "nice", "nohup", "sh", "stdbuf",
+    "su", "sudo", "time", "timeout", "xargs", "zsh",
+];
+
+fn prefix(program: &str, second: &str) -> Option<String> {
+    let plain = second.starts_with(|c: char| c.is_ascii_lowercase())
+        && second.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
+        && !second.ends_with('-');
+    (plain && !program.contains('=') && !RUNNERS.contains(&program)).then(|| format!("{program} {second} *"))
 }
 
 /// The directory to offer for a path: itself if it is one, else the one that holds it.

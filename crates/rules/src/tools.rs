@@ -61,18 +61,11 @@ impl<'a> Kind<'a> {
     }
 }
 
-/// The names under which rules may speak of a tool: `Task` is an older name of `Agent`.
+/// The names under which rules may speak of a tool: `Task` is an older name of `Agent`. A rule without content
+/// speaks of its own tool only: `Edit` does not mean `Write`, although `Edit(path)` does.
 pub(crate) fn rule_names(tool: &str) -> &[&str] {
     match tool {
         "Agent" | "Task" => &["Agent", "Task"],
-        // Rules for `Edit` are meant for every way of changing a file, those for `Read` for every way of reading.
-        "Write" => &["Write", "Edit"],
-        "MultiEdit" => &["MultiEdit", "Edit"],
-        "NotebookEdit" => &["NotebookEdit", "Edit"],
-        "Glob" => &["Glob", "Read"],
-        "Grep" => &["Grep", "Read"],
-        "LS" => &["LS", "Read"],
-        "NotebookRead" => &["NotebookRead", "Read"],
         _ => &[],
     }
 }
@@ -108,18 +101,22 @@ fn searched<'a>(call: &ToolCall, context: &Context) -> Kind<'a> {
     Kind::Read { path: paths::absolute(&start, &base), is_dir: true }
 }
 
-/// The host of a URL, if it is one that every reader would take for the same.
+/// The host of a URL, if it is one that every reader would take for the same. The scheme does not matter: a fetch of
+/// `ftp://host/` is asked about by its host as well.
 pub(crate) fn host(url: &str) -> Option<String> {
     let (scheme, rest) = url.split_once("://")?;
-    if !matches!(scheme.to_ascii_lowercase().as_str(), "http" | "https") {
+    let is_scheme = scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+        && scheme.bytes().all(|b| b.is_ascii_alphanumeric() || b"+-.".contains(&b));
+    if !is_scheme {
         return None;
     }
     let authority = rest.split(['/', '?', '#', '\\']).next()?;
     let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
-    let host = match host.strip_prefix('[') {
-        Some(v6) => v6.split_once(']').map(|(v6, _)| v6)?,
-        None => host.split_once(':').map_or(host, |(host, _)| host),
+    // An address of IPv6 keeps its brackets, as in a URL.
+    let host = match host.find(']') {
+        Some(end) if host.starts_with('[') => &host[..=end],
+        _ => host.split_once(':').map_or(host, |(host, _)| host),
     };
-    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | ':');
-    (!host.is_empty() && host.chars().all(plain)).then(|| host.trim_end_matches('.').to_ascii_lowercase())
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | ':' | '[' | ']');
+    (!host.is_empty() && host.chars().all(plain)).then(|| host.to_ascii_lowercase())
 }

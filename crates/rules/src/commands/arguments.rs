@@ -12,6 +12,21 @@ pub(crate) struct Usage<'a> {
     pub(crate) recursive: bool,
     /// The first argument that makes it more than its profile says.
     pub(crate) refused: Option<&'a str>,
+    /// What the mode that accepts edits makes of it.
+    pub(crate) acceptance: Acceptance,
+}
+
+/// Whether a change of files inside the project is one that a mode may accept unasked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Acceptance {
+    #[default]
+    Accepted,
+    /// The command is not on the short list, whatever it changes.
+    NotListed,
+    /// Its options may change what is written where.
+    NotFollowed,
+    /// What it does is written in a language of its own that is not read any further.
+    NotUnderstood,
 }
 
 /// A word that names a file; part of it when the option is attached.
@@ -68,6 +83,13 @@ pub(crate) fn usage<'a>(profile: &Profile, arguments: &'a [Word]) -> Usage<'a> {
             }
         }
     }
+    let has_options = operands.len() < arguments.iter().filter(|word| word.text != "--").count();
+    usage.acceptance = match profile.name {
+        "cp" | "mv" if has_options => Acceptance::NotFollowed,
+        "touch" if has_options => Acceptance::NotListed,
+        "tee" => Acceptance::NotListed,
+        _ => Acceptance::Accepted,
+    };
     place_operands(profile, &operands, pattern_given, &mut usage);
     usage
 }
@@ -77,12 +99,6 @@ fn place_operands<'a>(profile: &Profile, operands: &[&'a Word], pattern_given: b
     match profile.operands {
         Operands::Text => {}
         Operands::Files => usage.reads.extend(as_files(operands)),
-        Operands::OneFile => {
-            if let Some(second) = operands.get(1) {
-                usage.refused.get_or_insert(&second.text);
-            }
-            usage.reads.extend(as_files(operands));
-        }
         Operands::PatternThenFiles => {
             let skipped = usize::from(!pattern_given);
             usage.reads.extend(as_files(operands.get(skipped..).unwrap_or_default()));
@@ -98,12 +114,6 @@ fn place_operands<'a>(profile: &Profile, operands: &[&'a Word], pattern_given: b
             }
         }
         Operands::WrittenFiles => usage.writes.extend(as_files(operands)),
-        Operands::SourcesThenTarget => {
-            if let Some((target, sources)) = operands.split_last() {
-                usage.reads.extend(as_files(sources));
-                usage.writes.push(FileWord::whole(target));
-            }
-        }
     }
 }
 

@@ -275,30 +275,14 @@ const READS: &[&str] = &[
     "rev-parse",
     "ls-files",
     "blame",
-    "annotate",
     "shortlog",
     "describe",
     "cat-file",
-    "ls-tree",
     "rev-list",
-    "name-rev",
     "merge-base",
     "for-each-ref",
     "grep",
-    "count-objects",
-    "check-ignore",
-    "check-attr",
-    "show-ref",
-    "diff-tree",
-    "diff-files",
-    "diff-index",
-    "show-branch",
-    "cherry",
-    "range-diff",
-    "whatchanged",
-    "help",
-    "version",
-    "var",
+    "ls-remote",
 ];
 
 /// Whether an argument may make git read a file that is not the repository's.
@@ -328,7 +312,9 @@ pub(crate) fn is_read_only(arguments: &[Word]) -> bool {
         return false;
     }
     let Ok(git) = parse(arguments) else { return false };
-    if git.elsewhere || git.arguments.iter().any(|word| reads_elsewhere(git.subcommand, word)) {
+    // Options before the subcommand change too much to be vouched for.
+    let plain = arguments.first().is_some_and(|word| !word.text.starts_with('-'));
+    if !plain || git.elsewhere || git.arguments.iter().any(|word| reads_elsewhere(git.subcommand, word)) {
         return false;
     }
     // Pathspecs are globs of git's own, so `*.rs` may stay; what the shell would turn into options was refused.
@@ -337,7 +323,6 @@ pub(crate) fn is_read_only(arguments: &[Word]) -> bool {
         git.arguments.iter().all(|word| allowed.contains(&word.text.split('=').next().unwrap_or("")))
     };
     match git.subcommand {
-        "help" => git.arguments.is_empty() && !arguments.is_empty(),
         "branch" if matches!(first, "--list" | "-l") => true,
         "branch" => all_options(&[
             "-a",
@@ -364,14 +349,11 @@ pub(crate) fn is_read_only(arguments: &[Word]) -> bool {
                 || matches!(first, "-l" | "--list")
                 || all_options(&["-n", "--sort", "--column"])
         }
-        "remote" => all_options(&["-v", "--verbose"]) || first == "get-url",
+        "remote" => all_options(&["-v", "--verbose"]),
         "stash" => matches!(first, "list" | "show"),
         "worktree" => first == "list",
         "reflog" => first.is_empty() || first == "show" || first.starts_with('-'),
-        "submodule" => first == "status" || first.is_empty(),
-        "notes" => first == "list" || first == "show",
-        "config" => config_only_reads(git.arguments),
-        "symbolic-ref" => git.arguments.len() == 1,
+        "config" => matches!(first, "--get" | "--get-all"),
         subcommand => READS.contains(&subcommand),
     }
 }

@@ -6,7 +6,7 @@ mod profile;
 mod special;
 
 pub(crate) use self::{
-    arguments::{FileWord, Usage, usage},
+    arguments::{Acceptance, FileWord, Usage, usage},
     profile::{Operands, profile},
-    special::{danger, find, is_open_filter, sed},
+    special::{danger, find, is_open_filter, runs_its_arguments, sed, tells_its_version},
 };

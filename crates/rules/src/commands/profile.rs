@@ -7,8 +7,6 @@ pub(crate) enum Operands {
     Text,
     /// Files that are read.
     Files,
-    /// At most one file that is read; a second one would be written.
-    OneFile,
     /// A pattern, then files that are read.
     PatternThenFiles,
     /// Nothing at all: an operand would change something.
@@ -17,8 +15,6 @@ pub(crate) enum Operands {
     FormatOnly,
     /// Files that are created, changed or removed.
     WrittenFiles,
-    /// Files that are read, the last one written.
-    SourcesThenTarget,
 }
 
 /// A command that only reads, or that only touches the files it names.
@@ -48,8 +44,12 @@ const fn files(
     Profile { name, operands: Operands::Files, refused, valued, file_valued: &[], recursive: &[] }
 }
 
-const fn one_file(name: &'static str, valued: &'static [&'static str]) -> Profile {
-    Profile { name, operands: Operands::OneFile, refused: &[], valued, file_valued: &[], recursive: &[] }
+const fn nothing(
+    name: &'static str,
+    refused: &'static [&'static str],
+    valued: &'static [&'static str],
+) -> Profile {
+    Profile { name, operands: Operands::Nothing, refused, valued, file_valued: &[], recursive: &[] }
 }
 
 const fn search(name: &'static str, refused: &'static [&'static str]) -> Profile {
@@ -114,7 +114,6 @@ const PROFILES: &[Profile] = &[
     text("printf", &["-v"]),
     text("true", &[]),
     text("false", &[]),
-    text(":", &[]),
     text("sleep", &[]),
     text("seq", &[]),
     text("whoami", &[]),
@@ -126,12 +125,10 @@ const PROFILES: &[Profile] = &[
     text("groups", &[]),
     text("basename", &[]),
     text("dirname", &[]),
-    text("tty", &[]),
     text("expr", &[]),
     text("which", &[]),
     text("type", &[]),
     text("tr", &[]),
-    text("factor", &[]),
     Profile {
         name: "date",
         operands: Operands::FormatOnly,
@@ -140,14 +137,25 @@ const PROFILES: &[Profile] = &[
         file_valued: &[],
         recursive: &[],
     },
-    Profile {
-        name: "hostname",
-        operands: Operands::Nothing,
-        refused: &["-F", "--file", "-b", "--boot"],
-        valued: &[],
-        file_valued: &[],
-        recursive: &[],
-    },
+    nothing("hostname", &["-F", "--file", "-b", "--boot"], &[]),
+    // What these can change they change by operands, so only their options pass.
+    text("ps", &[]),
+    nothing("free", &[], &["-s", "-c"]),
+    nothing("netstat", &[], &[]),
+    nothing("ss", &["-K", "--kill", "-F", "--filter", "-D", "--diag"], &[]),
+    nothing("ifconfig", &[], &[]),
+    nothing("lsof", &["-m", "-D", "-k"], &["-p", "-u"]),
+    nothing("history", &["-c", "-d", "-w", "-a", "-n", "-r", "-p", "-s"], &[]),
+    nothing("locale", &[], &[]),
+    text("cal", &[]),
+    text("help", &[]),
+    text("test", &[]),
+    text("[", &[]),
+    // Its pager, browser and configuration are programs of the caller's choice.
+    text(
+        "man",
+        &["-P", "--pager", "-H", "--html", "-C", "--config-file", "-l", "--local-file", "-X", "-T", "-Z"],
+    ),
     files("stat", &[], &["-c", "--format", "--printf"]),
     files(
         "file",
@@ -168,8 +176,6 @@ const PROFILES: &[Profile] = &[
     files("sha1sum", &[], &[]),
     files("sha256sum", &[], &[]),
     files("sha512sum", &[], &[]),
-    files("b2sum", &[], &["-l"]),
-    files("cksum", &[], &["-a"]),
     files("od", &[], &["-A", "-j", "-N", "-S", "-t", "-w"]),
     files("hexdump", &["-f"], &["-e", "-n", "-s"]),
     files("strings", &[], &["-n", "-t", "-e", "-s"]),
@@ -206,12 +212,10 @@ const PROFILES: &[Profile] = &[
         &["-o", "--output", "-T", "--temporary-directory", "--compress-program", "--files0-from"],
         &["-k", "-t", "-S", "--key", "--field-separator", "--buffer-size", "--parallel"],
     ),
-    one_file("uniq", &["-f", "-s", "-w", "--skip-fields", "--skip-chars", "--check-chars"]),
-    one_file("xxd", &["-c", "-g", "-l", "-s", "-n", "-o"]),
+    nothing("uniq", &[], &["-f", "-s", "-w", "--skip-fields", "--skip-chars", "--check-chars"]),
     files("realpath", &[], &["--relative-to", "--relative-base"]),
     files("readlink", &[], &[]),
     files("base64", &[], &["-w", "--wrap"]),
-    files("zcat", &[], &[]),
     Profile {
         name: "jq",
         operands: Operands::PatternThenFiles,
@@ -230,26 +234,21 @@ const PROFILES: &[Profile] = &[
         recursive: &[],
     },
     // Commands that touch only the files they name: accepted with edits inside the project.
-    writes("touch", &[], &["-d", "-t", "-r", "--date", "--reference", "--time"]),
+    writes("touch", &[], &[]),
     writes("mkdir", &["-Z", "--context"], &["-m", "--mode"]),
     writes("rm", &["--no-preserve-root"], &[]),
     writes("rmdir", &[], &[]),
-    Profile {
-        name: "mv",
-        operands: Operands::WrittenFiles,
-        refused: &["-t", "--target-directory", "-Z", "--context"],
-        valued: &["-S", "--suffix"],
-        file_valued: &[],
-        recursive: &[],
-    },
+    writes("mv", &["-Z", "--context"], &["-S", "--suffix"]),
+    // What is copied is judged like the copy: a host that may change a folder may also take from it.
     Profile {
         name: "cp",
-        operands: Operands::SourcesThenTarget,
-        refused: &["-t", "--target-directory", "-Z", "--context"],
+        operands: Operands::WrittenFiles,
+        refused: &["-Z", "--context"],
         valued: &["-S", "--suffix"],
         file_valued: &[],
         recursive: &["-r", "-R", "-a", "--recursive", "--archive"],
     },
+    writes("tee", &[], &[]),
 ];
 
 /// The profile of a command by its name as written.

@@ -1,6 +1,6 @@
 //! Commands whose arguments are a small language: `find`, `sed`, and options that run other programs.
 
-use super::arguments::{FileWord, Usage};
+use super::arguments::{Acceptance, FileWord, Usage};
 use crate::shell::word::Word;
 
 /// What `find` does with its arguments.
@@ -18,7 +18,13 @@ pub(crate) fn find(arguments: &[Word]) -> Usage<'_> {
         }
         let runs =
             ["-exec", "-execdir", "-ok", "-okdir", "-delete", "-fprint", "-fprint0", "-fprintf", "-fls"];
-        if runs.contains(&text) || text == "-files0-from" || is_option && !word.is_literal() {
+        // A pattern that the shell replaces by the names it finds may become anything.
+        let open = word.glob && !word.quoted;
+        if runs.contains(&text)
+            || text == "-files0-from"
+            || open && !in_paths
+            || is_option && !word.is_literal()
+        {
             usage.refused.get_or_insert(text);
         }
         if matches!(text, "-newer" | "-samefile") {
@@ -28,99 +34,108 @@ pub(crate) fn find(arguments: &[Word]) -> Usage<'_> {
     usage
 }
 
-/// What `sed` does with its arguments: reads, or changes files in place with `-i`.
+/// What `sed` does with its arguments. It only reads when it prints lines by number, or substitutes what is piped into
+/// it; every other use is judged as a change of the files it names.
 pub(crate) fn sed(arguments: &[Word]) -> Usage<'_> {
     let mut usage = Usage::default();
-    let mut scripts: Vec<&Word> = Vec::new();
     let mut operands: Vec<&Word> = Vec::new();
-    let mut in_place = false;
+    let (mut quiet, mut in_place, mut odd) = (false, false, false);
+    let mut scripts: Vec<&Word> = Vec::new();
     let mut rest = arguments;
     while let Some((word, after)) = rest.split_first() {
         rest = after;
-        let text = word.text.as_str();
-        match text {
+        match word.text.as_str() {
             "--" => {
                 operands.extend(rest);
                 break;
             }
-            "-n" | "-E" | "-r" | "-s" | "-u" | "-z" | "-ne" | "-nE" | "-nr" | "--quiet" | "--silent"
-            | "--regexp-extended" | "--posix" => {
-                if text == "-ne" {
-                    rest = take_script(rest, &mut scripts);
+            "-n" | "-nE" | "-nr" | "-En" | "-rn" | "--quiet" | "--silent" => quiet = true,
+            "-E" | "-r" | "--regexp-extended" => {}
+            "-i" | "-Ei" | "-ri" | "--in-place" => in_place = true,
+            "-e" | "--expression" | "-ne" => {
+                odd = true;
+                if let Some((script, after)) = rest.split_first() {
+                    scripts.push(script);
+                    rest = after;
                 }
             }
-            "-e" | "--expression" => rest = take_script(rest, &mut scripts),
-            "-i" | "--in-place" | "-Ei" | "-ri" => in_place = true,
-            _ if text.starts_with('-') && text.len() > 1 => {
-                usage.refused.get_or_insert(text);
-            }
+            text if text.starts_with('-') && text.len() > 1 => odd = true,
             _ => operands.push(word),
         }
     }
     if scripts.is_empty() && !operands.is_empty() {
         scripts.push(operands.remove(0));
     }
-    for script in scripts {
-        if !script.is_literal() && !script.quoted || !is_simple_script(&script.text) {
-            usage.refused.get_or_insert(&script.text);
-        }
-    }
+    let literal = scripts.iter().all(|script| script.is_literal() || script.quoted);
+    let all = |is: fn(&str) -> bool| !odd && literal && scripts.iter().all(|script| is(&script.text));
     let files = operands.into_iter().map(FileWord::whole);
-    if in_place {
-        usage.writes.extend(files);
-    } else {
+    if quiet && !in_place && all(is_print_script) {
         usage.reads.extend(files);
+        return usage;
+    }
+    usage.writes.extend(files);
+    let substitutes = !quiet && all(is_simple_substitution);
+    if !substitutes {
+        usage.acceptance = Acceptance::NotUnderstood;
+        if usage.writes.is_empty() {
+            usage.refused = Some(scripts.first().map_or("", |script| script.text.as_str()));
+        }
     }
     usage
 }
 
-fn take_script<'a>(rest: &'a [Word], scripts: &mut Vec<&'a Word>) -> &'a [Word] {
-    match rest.split_first() {
-        Some((script, after)) => {
-            scripts.push(script);
-            after
-        }
-        None => rest,
-    }
-}
-
-/// Whether a sed script is one of the everyday kinds: print or delete lines, or substitute with known flags. The
-/// language can also run programs (`e`) and write files (`w`), so anything else is not looked at further.
-fn is_simple_script(script: &str) -> bool {
-    script.split([';', '\n']).map(str::trim).all(|command| {
-        let command = command
-            .trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, ',' | '$' | '+' | '~' | ' '));
-        let command = match command.strip_prefix('/') {
-            // One address `/pattern/`, without escaped slashes.
-            Some(rest) => match rest.split_once('/') {
-                Some((pattern, after)) if !pattern.contains('\\') => after.trim_start(),
-                _ => return false,
-            },
-            None => command,
-        };
-        matches!(command, "" | "p" | "d" | "q" | "=" | "!d" | "!p" | "{p}") || is_simple_substitution(command)
+/// Whether a sed script prints lines by their numbers, or all of them.
+fn is_print_script(script: &str) -> bool {
+    script.split(';').all(|command| {
+        let address = command.trim().strip_suffix('p');
+        address.is_some_and(|address| address.bytes().all(|b| b.is_ascii_digit() || b == b','))
     })
 }
 
-fn is_simple_substitution(command: &str) -> bool {
-    let Some(rest) = command.strip_prefix('s') else { return false };
-    let Some(mark) = rest.chars().next().filter(|c| c.is_ascii_punctuation() && *c != '\\') else {
-        return false;
-    };
-    let mut parts = Vec::new();
-    let mut part = String::new();
-    let mut chars = rest.chars().skip(1);
-    while let Some(c) = chars.next() {
-        if c == '\\' {
-            part.push(c);
-            part.extend(chars.next());
-        } else if c == mark {
-            parts.push(std::mem::take(&mut part));
-        } else {
-            part.push(c);
-        }
-    }
-    parts.len() == 2 && part.chars().all(|flag| matches!(flag, 'g' | 'i' | 'I' | 'p' | '0'..='9'))
+/// Whether a sed script is one `s/…/…/` with known flags. The language can also run programs (`e`) and write files
+/// (`w`), so anything else is not looked at further.
+fn is_simple_substitution(script: &str) -> bool {
+    let Some(rest) = script.strip_prefix("s/") else { return false };
+    let parts: Vec<&str> = rest.split('/').collect();
+    let [_, _, flags] = parts.as_slice() else { return false };
+    // With an escaped slash or a second command there would be more parts, or none that are these.
+    !rest.contains(['\n', ';']) && flags.chars().all(|flag| matches!(flag, 'g' | 'i' | 'I' | 'p' | '0'..='9'))
+}
+
+/// Whether a command changes what others mean, or runs what it is given in a way of its own.
+pub(crate) fn runs_its_arguments(name: &str) -> bool {
+    matches!(
+        name,
+        "." | "source"
+            | "eval"
+            | "exec"
+            | "alias"
+            | "trap"
+            | "let"
+            | "shopt"
+            | "setsid"
+            | "ionice"
+            | "chrt"
+            | "watch"
+    )
+}
+
+/// Commands that print something and nothing else when they are called with exactly these arguments.
+const TELLS: &[(&str, &[&str])] = &[
+    ("docker", &["images"]),
+    ("docker", &["ps"]),
+    ("docker", &["ps", "-a"]),
+    ("ip", &["addr"]),
+    ("node", &["--version"]),
+    ("node", &["-v"]),
+    ("python", &["--version"]),
+    ("python3", &["--version"]),
+];
+
+/// Whether a command that could do much is only asked what it is.
+pub(crate) fn tells_its_version(name: &str, arguments: &[Word]) -> bool {
+    let texts: Vec<&str> = arguments.iter().map(|word| word.raw.as_str()).collect();
+    TELLS.iter().any(|(known, words)| *known == name && *words == texts)
 }
 
 /// Whether a `jq` filter may reach beyond the files it is given.

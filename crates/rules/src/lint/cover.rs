@@ -33,9 +33,7 @@ impl<'a> Covers<'a> {
             patterns.push(match (entry.rule.tool(), entry.rule.content()) {
                 (_, None) => Pattern::WholeTool,
                 ("Bash", Some(content)) => Pattern::Command(BashPattern::compile(content)),
-                ("Read" | "Edit", Some(content)) => {
-                    Pattern::Path(compile_path(content, entry.source, context))
-                }
+                ("Read" | "Edit", Some(content)) => Pattern::Path(compile_path(content, entry, context)),
                 _ => Pattern::Other,
             });
         }

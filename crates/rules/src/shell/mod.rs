@@ -56,7 +56,9 @@ fn agree(parts: &[PlainCommand], found: &[Found]) -> bool {
         // The grammar drops a lone `-` before a here-document. It means standard input and decides nothing.
         let theirs = words.iter().map(String::as_str).filter(|word| *word != "-");
         let ours = part.words.iter().map(|word| word.raw.as_str()).filter(|word| *word != "-");
-        if !ours.eq(theirs) {
+        // The grammar's reading calls `[ … ]` by its other name.
+        let name = part.words.first().filter(|word| word.raw == "[").map(|_| "test");
+        if !name.into_iter().chain(ours).eq(theirs) {
             return false;
         }
     }

@@ -1,7 +1,8 @@
 //! The strict reading of a command line, the one that may lead to *allow*.
 //!
 //! It knows only simple commands joined by `;`, `&`, `&&`, `||`, `|` and newlines, with quoted words,
-//! redirections and literal here-documents. Everything else is an [`Obstacle`], and then somebody is asked. It is
+//! redirections and literal here-documents, and the conditions and loops that only say whether and how often those
+//! run. Everything else is an [`Obstacle`], and then somebody is asked. It is
 //! written by hand, apart from the grammar in [`super::tree`], on purpose: a command is allowed only when both
 //! readings agree on its parts, so a trick has to fool two unrelated readers in the same way.
 
@@ -14,10 +15,16 @@ pub(crate) enum Obstacle {
     NestedCommand,
     /// `$name`, `${…}`, `$((…))`.
     Variable,
-    /// Parentheses, braces, `!`: commands grouped by the shell.
+    /// Parentheses: commands grouped by the shell.
     Grouping,
-    /// `if`, `for`, `while`, `case`, functions.
+    /// `{ … }`, `case`, functions, loops that are fed.
     ControlFlow,
+    /// `{a,b}`: words that the shell makes.
+    Braces,
+    /// A blank that does not end a word.
+    EscapedBlank,
+    /// A here-document that the shell expands, or that shares its line with more.
+    OpenText,
     /// `$'…'` and `$"…"`: text that is not what it looks like.
     EncodedText,
     /// Control, format or unusual space characters.
@@ -63,6 +70,8 @@ pub(crate) struct PlainCommand {
     pub(crate) assignments: Vec<Word>,
     pub(crate) words: Vec<Word>,
     pub(crate) redirects: Vec<Redirect>,
+    /// Nobody waits for it.
+    pub(crate) background: bool,
 }
 
 impl PlainCommand {
@@ -93,9 +102,16 @@ pub(crate) fn read(command: &str) -> Result<Vec<PlainCommand>, Obstacle> {
     if command.chars().any(is_hidden) {
         return Err(Obstacle::HiddenCharacters);
     }
-    let mut reader = Reader { rest: command, commands: Vec::new(), here_documents: Vec::new() };
+    let mut reader = Reader {
+        rest: command,
+        commands: Vec::new(),
+        here_documents: Vec::new(),
+        flows: false,
+        piped: false,
+    };
     reader.read_all()?;
-    Ok(reader.commands)
+    // What is fed to a loop is fed to every command in it.
+    if reader.flows && reader.piped { Err(Obstacle::ControlFlow) } else { Ok(reader.commands) }
 }
 
 /// Characters that do not show, or show as something else.
@@ -110,28 +126,39 @@ fn is_hidden(c: char) -> bool {
     }
 }
 
-const RESERVED: &[&str] = &[
-    "if", "then", "else", "elif", "fi", "for", "while", "until", "do", "done", "case", "esac", "select",
-    "function", "coproc", "in", "[[", "]]",
-];
+/// Words before which, or after which, a command stands as usual.
+const FLOW: &[&str] = &["if", "then", "else", "elif", "while", "until", "do", "!"];
+
+/// Words that end such a command.
+const FLOW_ENDS: &[&str] = &["fi", "done"];
+
+const RESERVED: &[&str] = &["case", "esac", "select", "function", "coproc", "in", "[[", "]]", "{", "}"];
 
 struct Reader<'a> {
     rest: &'a str,
     commands: Vec<PlainCommand>,
     /// Here-documents announced on the current line: their end words, whether literal, whether tabs are cut.
     here_documents: Vec<(String, bool, bool)>,
+    /// There is a loop or a condition.
+    flows: bool,
+    /// There is a pipe.
+    piped: bool,
 }
 
 impl Reader<'_> {
     fn read_all(&mut self) -> Result<(), Obstacle> {
         let mut joint = Joint::First;
         loop {
-            let command = self.read_command(joint)?;
+            let (mut command, is_flow) = self.read_command(joint)?;
             let empty =
                 command.words.is_empty() && command.assignments.is_empty() && command.redirects.is_empty();
+            command.background = self.rest.starts_with('&') && !self.rest.starts_with("&&");
             let separator = self.read_separator()?;
+            self.piped |= separator == Separator::Pipe;
             match (empty, separator) {
                 (true, Separator::Newline | Separator::End) => {}
+                // The head and the end of a loop stand for no command.
+                (true, Separator::Sequence | Separator::Chain) if is_flow => {}
                 // `;;`, `| |`, a leading `&&`: not a command line.
                 (true, _) => return Err(Obstacle::Unreadable),
                 (false, _) => self.commands.push(command),
@@ -170,9 +197,16 @@ impl Reader<'_> {
         }
     }
 
-    fn read_command(&mut self, joint: Joint) -> Result<PlainCommand, Obstacle> {
-        let mut command =
-            PlainCommand { joint, assignments: Vec::new(), words: Vec::new(), redirects: Vec::new() };
+    /// Reads a command, and says whether it is the head or the end of a loop or a condition instead.
+    fn read_command(&mut self, joint: Joint) -> Result<(PlainCommand, bool), Obstacle> {
+        let mut command = PlainCommand {
+            joint,
+            assignments: Vec::new(),
+            words: Vec::new(),
+            redirects: Vec::new(),
+            background: false,
+        };
+        let mut ended = false;
         loop {
             self.skip_blank();
             match self.peek() {
@@ -183,6 +217,8 @@ impl Reader<'_> {
                 }
                 Some('&') if !self.rest.starts_with("&>") => break,
                 Some('(' | ')') => return Err(Obstacle::Grouping),
+                // Nothing but a separator may follow `done`.
+                Some(_) if ended => return Err(Obstacle::ControlFlow),
                 Some('<' | '>' | '&') => {
                     let redirect = self.read_redirect()?;
                     command.redirects.push(redirect);
@@ -195,6 +231,11 @@ impl Reader<'_> {
                     }
                     if command.words.is_empty() {
                         check_position(&word)?;
+                        let is_first = command.assignments.is_empty() && command.redirects.is_empty();
+                        if is_first && self.read_flow(&word)? {
+                            ended |= !FLOW.contains(&word.raw.as_str());
+                            continue;
+                        }
                         if word.is_assignment() {
                             command.assignments.push(word);
                             continue;
@@ -204,7 +245,39 @@ impl Reader<'_> {
                 }
             }
         }
-        Ok(command)
+        Ok((command, ended))
+    }
+
+    /// Whether a word belongs to a loop or a condition; the head of a `for` is read to its end.
+    fn read_flow(&mut self, word: &Word) -> Result<bool, Obstacle> {
+        let raw = word.raw.as_str();
+        if raw == "for" {
+            let mut words = 0;
+            loop {
+                self.skip_blank();
+                if matches!(self.peek(), None | Some('\n' | ';')) {
+                    break;
+                }
+                // Names and words; a variable, a group or a redirection among them is an obstacle as anywhere.
+                let word = self.read_word()?;
+                let expected = match words {
+                    0 => super::word::is_name(&word.raw),
+                    1 => word.raw == "in",
+                    _ => true,
+                };
+                if !expected {
+                    return Err(Obstacle::ControlFlow);
+                }
+                words += 1;
+            }
+            if words < 2 {
+                return Err(Obstacle::ControlFlow);
+            }
+        } else if !FLOW.contains(&raw) && !FLOW_ENDS.contains(&raw) {
+            return Ok(false);
+        }
+        self.flows |= raw != "!";
+        Ok(true)
     }
 
     fn read_separator(&mut self) -> Result<Separator, Obstacle> {
@@ -282,6 +355,10 @@ impl Reader<'_> {
         if end.text.contains('\n') {
             return Err(Obstacle::Unreadable);
         }
+        let line = self.rest.split('\n').next().unwrap_or_default();
+        if !end.quoted || !line.trim().is_empty() {
+            return Err(Obstacle::OpenText);
+        }
         self.here_documents.push((end.text.clone(), end.quoted, cut_tabs));
         Ok(Redirect { kind: RedirectKind::Here, target: end })
     }
@@ -333,6 +410,9 @@ impl Reader<'_> {
                     let body = &self.rest[1..];
                     let escaped = body.chars().next().ok_or(Obstacle::Unreadable)?;
                     self.rest = &body[escaped.len_utf8()..];
+                    if matches!(escaped, ' ' | '\t') {
+                        return Err(Obstacle::EscapedBlank);
+                    }
                     if escaped != '\n' {
                         word.quoted = true;
                         word.text.push(escaped);
@@ -361,6 +441,9 @@ impl Reader<'_> {
         word.raw = start[..start.len() - self.rest.len()].to_owned();
         // `stash@{0}` stays as it is; only a list or a range expands.
         word.brace &= word.raw.contains(',') || word.raw.contains("..");
+        if word.brace {
+            return Err(Obstacle::Braces);
+        }
         if word.raw.is_empty() { Err(Obstacle::Unreadable) } else { Ok(word) }
     }
 
@@ -427,7 +510,6 @@ enum Separator {
 /// Words that mean something else where a command is expected.
 fn check_position(word: &Word) -> Result<(), Obstacle> {
     match word.raw.as_str() {
-        "{" | "}" | "!" => Err(Obstacle::Grouping),
         raw if RESERVED.contains(&raw) => Err(Obstacle::ControlFlow),
         _ => Ok(()),
     }

@@ -34,6 +34,8 @@ const WRAPPERS: &[Wrapper] = &[
     harmless("nohup", &[], 0),
     harmless("stdbuf", &["-i", "-o", "-e", "--input", "--output", "--error"], 0),
     harmless("xargs", &[], 0),
+    harmless("command", &[], 0),
+    harmless("builtin", &[], 0),
     with_assignments("env", &["-u", "--unset", "-C", "--chdir", "-S", "--split-string", "-a", "--argv0"]),
     with_assignments(
         "sudo",
@@ -42,10 +44,8 @@ const WRAPPERS: &[Wrapper] = &[
     with_assignments("doas", &["-u", "-C"]),
     wrapper("busybox", &[], 0),
     wrapper("toybox", &[], 0),
-    wrapper("builtin", &[], 0),
     wrapper("chroot", &[], 1),
     wrapper("chrt", &["-p"], 1),
-    wrapper("command", &[], 0),
     wrapper("exec", &["-a"], 0),
     wrapper("fakeroot", &[], 0),
     wrapper("firejail", &[], 0),
@@ -142,16 +142,12 @@ pub(crate) fn peel_harmless(words: &[Word]) -> Option<&[Word]> {
         rest = match wrapper.name {
             "nice" if number => after,
             "nice" if text == "-n" => after.split_first().filter(|(n, _)| n.is_literal())?.1,
-            "time" if text == "-p" => after,
             "timeout" if text == "-k" || text == "-s" => {
                 after.split_first().filter(|(n, _)| n.is_literal())?.1
             }
             "timeout" if text == "--preserve-status" || text == "--foreground" => after,
+            "timeout" if text.starts_with("--signal=") || text.starts_with("--kill-after=") => after,
             "stdbuf" if text.len() == 3 && ["-i", "-o", "-e"].iter().any(|o| text.starts_with(o)) => after,
-            "xargs" if text == "-0" || text == "-r" || text == "-t" => after,
-            "xargs" if text == "-n" || text == "-P" || text == "-L" => {
-                after.split_first().filter(|(n, _)| n.text.bytes().all(|b| b.is_ascii_digit()))?.1
-            }
             _ => return None,
         };
     }
@@ -165,7 +161,8 @@ pub(crate) fn peel_harmless(words: &[Word]) -> Option<&[Word]> {
 
 /// Whether a program runs the command that follows it.
 pub(crate) fn is_wrapper(name: &str) -> bool {
-    find(name).is_some_and(|wrapper| !wrapper.harmless || wrapper.name == "xargs")
+    find(name)
+        .is_some_and(|wrapper| !wrapper.harmless || matches!(wrapper.name, "xargs" | "command" | "builtin"))
 }
 
 /// Shells that run text given with `-c` or on standard input.

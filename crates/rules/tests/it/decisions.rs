@@ -131,7 +131,7 @@ fn every_part_of_a_compound_has_its_verdict() {
         ("git add x && echo $(rm y) || ls", &[("git add x", Allow), ("echo $(rm y)", Deny), ("ls", Allow)]),
         ("git push && ls | (rm z)", &[("git push", Ask), ("ls", Allow), ("(rm z)", Deny)]),
         ("git add x && echo $(date)", &[("git add x", Allow), ("echo $(date)", Ask)]),
-        ("git add x; if a; then rm b; fi", &[("git add x", Allow), ("if a; then rm b; fi", Deny)]),
+        ("git add x; if a; then rm b; fi", &[("git add x", Allow), ("a", Ask), ("rm b", Deny)]),
         ("echo $(rm y)", &[("rm y", Deny)]),
         ("echo $(date)", &[]),
     ] {
@@ -151,7 +151,7 @@ fn a_question_says_what_would_change_it() {
     let decision = engine.decide(&write("/home/user/other/x"));
     assert_eq!(
         decision.to_allow,
-        ["add the working directory /home/user/other", "switch to the mode acceptEdits"]
+        ["switch to the mode acceptEdits", "add the working directory /home/user/other"]
     );
 }
 

@@ -8,6 +8,7 @@ mod hostile_sizes;
 mod lint;
 mod observed;
 mod properties;
+mod recorded;
 mod scratch;
 mod speed;
 mod tapes;

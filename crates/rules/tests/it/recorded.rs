@@ -1,0 +1,171 @@
+//! Decisions of the real CLI in conversations recorded for this table: many calls under few settings, so that what is
+//! behind a decision shows, and not only the decision.
+//!
+//! A block starts with `= name mode`; `rule`, `add` (a working directory) and `folders` (what is a directory on disk)
+//! set the scene. The other lines are a call each: decision, tool, argument, and for a question the type of its reason,
+//! its suggestions and the path it is about. `run>ask` says what the real CLI did and what the engine does instead: it
+//! asks about, or denies, what it cannot see through where a rule forbids something. `ask~` is a question whose
+//! particulars are other ones.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use pilothouse_proto::PermissionUpdate;
+use pilothouse_rules::{Behavior, Context, Decision, Directory, Engine, Files, Source, ToolCall};
+use serde_json::{Map, Value};
+
+const RECORDED: &str = include_str!("../data/recorded.txt");
+
+/// Knows which paths were directories when the conversation was recorded.
+#[derive(Debug)]
+struct Folders(BTreeSet<String>);
+
+impl Files for Folders {
+    fn is_dir(&self, path: &str) -> Option<bool> {
+        Some(self.0.contains(path))
+    }
+}
+
+#[test]
+fn engine_decides_as_the_real_cli_did() {
+    let mut differences = Vec::new();
+    let mut decisions = 0;
+    for block in RECORDED.split("\n= ").map(|block| block.trim_start_matches("= ")) {
+        let mut lines = block.lines();
+        let title = lines.next().expect("a title");
+        let mut engine = None;
+        let mut context = scene(title);
+        for line in lines {
+            let cells: Vec<&str> = line.split('\t').collect();
+            match cells[..] {
+                ["rule", source, behavior, rule] => {
+                    let source = Source::from_name(source).expect("a source");
+                    context.rules.add(
+                        source,
+                        Behavior::from_name(behavior).expect("a behavior"),
+                        &unescape(rule),
+                    );
+                }
+                ["add", path] => {
+                    let path = path.to_owned();
+                    context.directories.push(Directory { path, source: Source::CliArg });
+                }
+                ["folders", ..] => {
+                    let folders = cells[1..].iter().map(|path| (*path).to_owned()).collect();
+                    context.files = Arc::new(Folders(folders));
+                }
+                [_, tool, argument, ..] => {
+                    decisions += 1;
+                    let engine = engine.get_or_insert_with(|| Engine::new(context.clone()));
+                    let decision = engine.decide(&call(tool, &unescape(argument)));
+                    let ours = written(&decision, tool, argument);
+                    let word = ours.split('\t').next().unwrap_or_default();
+                    let equal = match (cells[0].split_once('>'), cells[0].strip_suffix('~')) {
+                        (Some((_, expected)), _) | (None, Some(expected)) => word == expected,
+                        (None, None) => ours == line,
+                    };
+                    if !equal {
+                        differences.push(format!("{title}\n  {line}\n  {ours}"));
+                    }
+                }
+                _ => panic!("not a line of the table: {line}"),
+            }
+        }
+    }
+    assert!(
+        differences.is_empty(),
+        "{} of {decisions} differ:\n{}",
+        differences.len(),
+        differences.join("\n")
+    );
+    assert!(decisions > 1_000, "only {decisions} decisions: recorded.txt is not whole");
+}
+
+fn scene(title: &str) -> Context {
+    let mut context = Context::new("/home/user/project", "/home/user");
+    let mut words = title.split(' ').skip(1);
+    context.mode = words.next().expect("a mode").parse().expect("a known mode");
+    context.bypass_available = words.next() == Some("bypass");
+    context
+}
+
+fn call(tool: &str, argument: &str) -> ToolCall {
+    let field = match tool {
+        "Read" | "Write" | "Edit" => "file_path",
+        "NotebookEdit" => "notebook_path",
+        "Glob" | "Grep" => "pattern",
+        "WebFetch" => "url",
+        "WebSearch" => "query",
+        "Task" => "subagent_type",
+        "Skill" => "skill",
+        "Bash" => "command",
+        _ => "argument",
+    };
+    let (argument, path) = match argument.split_once(" in ") {
+        Some((argument, path)) if matches!(tool, "Glob" | "Grep") => (argument, Some(path)),
+        _ => (argument, None),
+    };
+    let mut input = Map::new();
+    input.insert(field.to_owned(), Value::from(argument));
+    input.extend(path.map(|path| ("path".to_owned(), Value::from(path))));
+    ToolCall::new(tool, input)
+}
+
+/// The decision as a line of the table.
+fn written(decision: &Decision, tool: &str, argument: &str) -> String {
+    let word = if decision.behavior == Behavior::Allow { "run" } else { decision.behavior.name() };
+    let mut cells = vec![word.to_owned(), tool.to_owned(), argument.to_owned()];
+    let is_reported =
+        decision.behavior == Behavior::Ask || decision.behavior == Behavior::Deny && tool == "Bash";
+    if is_reported {
+        cells.push(decision.reason_type.map_or("-", |kind| kind.name()).to_owned());
+    }
+    if decision.behavior == Behavior::Ask {
+        cells.push(decision.suggestions.as_ref().map_or("-".to_owned(), |updates| {
+            let updates: Vec<String> = updates.iter().map(suggestion).collect();
+            format!("[{}]", updates.join(" "))
+        }));
+        cells.extend(decision.blocked_path.as_deref().map(escape));
+    }
+    cells.join("\t")
+}
+
+fn suggestion(update: &PermissionUpdate) -> String {
+    let value = serde_json::to_value(update).expect("an update is JSON");
+    let text = |value: &Value, field: &str| value[field].as_str().unwrap_or_default().to_owned();
+    let joined = |field: &str, each: &dyn Fn(&Value) -> String| {
+        value[field].as_array().expect("a list").iter().map(each).collect::<Vec<_>>().join(",")
+    };
+    let (what, mark) = match update {
+        PermissionUpdate::AddRules(_) => {
+            let rule = |rule: &Value| format!("{}({})", text(rule, "toolName"), text(rule, "ruleContent"));
+            (joined("rules", &rule), "+")
+        }
+        PermissionUpdate::AddDirectories(_) => {
+            (joined("directories", &|path| path.as_str().unwrap_or_default().to_owned()), "dir:")
+        }
+        _ => (text(&value, "mode"), "mode:"),
+    };
+    format!("{mark}{what}@{}", text(&value, "destination").get(..4).unwrap_or_default())
+}
+
+fn escape(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('\n', "\\n").replace('\t', "\\t").replace('\r', "\\r")
+}
+
+fn unescape(text: &str) -> String {
+    let mut plain = String::new();
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        match (c, c == '\\') {
+            (_, true) => plain.push(match chars.next() {
+                Some('n') => '\n',
+                Some('t') => '\t',
+                Some('r') => '\r',
+                other => other.unwrap_or('\\'),
+            }),
+            (c, false) => plain.push(c),
+        }
+    }
+    plain
+}
