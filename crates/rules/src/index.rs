@@ -187,7 +187,7 @@ fn earlier(a: Option<RuleId>, b: Option<RuleId>) -> Option<RuleId> {
 }
 
 /// Whether a pattern of tools stays within one server: `mcp__server__get_*`.
-fn names_a_server(pattern: &str) -> bool {
+pub(crate) fn names_a_server(pattern: &str) -> bool {
     let rest = pattern.strip_prefix("mcp__").and_then(|rest| rest.split_once("__"));
     rest.is_some_and(|(server, _)| !server.is_empty() && !server.contains(['*', '?', '[']))
 }

@@ -1,6 +1,8 @@
 //! Rules that match nothing.
 
-use crate::{behavior::Behavior, context::Context, ruleset::Entry, sensitive::sensitive};
+use crate::{
+    behavior::Behavior, context::Context, index::names_a_server, ruleset::Entry, sensitive::sensitive,
+};
 
 const TOOLS: &[&str] = &[
     "Agent",
@@ -73,6 +75,11 @@ pub(super) fn why_dead(entry: &Entry, context: &Context) -> Option<(String, Opti
     if tool == "AskUserQuestion" && entry.behavior == Behavior::Allow {
         return Some(("a question to the user is asked in any case".to_owned(), None));
     }
+    let broad = tool.contains('*') && !names_a_server(tool);
+    if broad && entry.behavior == Behavior::Allow && rule.content().is_none() {
+        let message = "what allows must name its server: `mcp__server` or `mcp__server__get_*`".to_owned();
+        return Some((message, None));
+    }
     let content = rule.content()?;
     match tool {
         "Write" | "MultiEdit" | "NotebookEdit" => {
@@ -105,6 +112,11 @@ fn dead_path(
     if content.starts_with('!') {
         return Some(("a path rule cannot be turned round with `!`".to_owned(), None));
     }
+    if content.starts_with("../") && entry.behavior == Behavior::Allow {
+        let path = crate::paths::absolute(content, &context.cwd);
+        let message = "a path that allows does not lead out of its directory by `..`".to_owned();
+        return Some((message, Some(format!("{tool}(/{path})"))));
+    }
     if let Some(rest) = content.strip_prefix('/').filter(|rest| !rest.starts_with('/')) {
         let first = rest.split('/').next().unwrap_or(rest);
         let is_home = crate::paths::is_within(content.trim_end_matches(['*', '/']), &context.home);
@@ -122,15 +134,12 @@ fn dead_path(
 
 fn dead_domain(content: &str) -> Option<(String, Option<String>)> {
     let domain = content.strip_prefix("domain:");
-    let named = domain.unwrap_or(content);
+    let named = domain.unwrap_or(content).trim();
     let host = crate::tools::host(named).or_else(|| crate::tools::host(&format!("http://{named}")));
     match (domain, host) {
-        (Some(domain), Some(host))
-            if domain.trim().eq_ignore_ascii_case(&host) || domain.starts_with("*.") =>
-        {
-            None
-        }
-        (Some(domain), None) if domain.starts_with("*.") => None,
+        (Some(domain), Some(host)) if domain.eq_ignore_ascii_case(&host) => None,
+        // A pattern may stand for anything.
+        (Some(domain), _) if domain.contains('*') && !domain.contains(['/', ' ']) => None,
         (_, host) => {
             let fix = host.map(|host| format!("WebFetch(domain:{host})"));
             Some(("only `domain:host` is matched".to_owned(), fix))
