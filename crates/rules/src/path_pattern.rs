@@ -38,7 +38,13 @@ impl Segment {
     fn matches(&self, name: &str) -> bool {
         match self {
             Self::AnyDepth => true,
-            Self::Name(own) => *own == name.to_lowercase(),
+            // Patterns are in lower case; a copy of the name is made only where it is not.
+            Self::Name(own) => {
+                own.eq_ignore_ascii_case(name) || !name.is_ascii() && *own == name.to_lowercase()
+            }
+            Self::Glob(glob) if name.bytes().all(|b| b.is_ascii() && !b.is_ascii_uppercase()) => {
+                glob.matches(name)
+            }
             Self::Glob(glob) => glob.matches(&name.to_lowercase()),
         }
     }
