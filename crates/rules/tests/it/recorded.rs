@@ -3,9 +3,12 @@
 //!
 //! A block starts with `= name mode`; `rule`, `add` (a working directory) and `folders` (what is a directory on disk)
 //! set the scene. The other lines are a call each: decision, tool, argument, and for a question the type of its reason,
-//! its suggestions and the path it is about. `run>ask` says what the real CLI did and what the engine does instead: it
-//! asks about, or denies, what it cannot see through where a rule forbids something. `ask~` is a question whose
-//! particulars are other ones.
+//! its suggestions and the path it is about.
+//!
+//! Nine in ten are equal in all of that. The others say so: `run>ask` is what the real CLI did and what the engine does
+//! instead, `ask~` a question whose particulars are other ones. Most of these ask about, or deny, what the engine cannot
+//! see through where a rule forbids something; a few are forms that it does not read as the real CLI does, among them the
+//! sixteen `ask>run`. They are pinned to notice when they change, not because each is wanted.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -27,7 +30,7 @@ impl Files for Folders {
 }
 
 #[test]
-fn engine_decides_as_the_real_cli_did() {
+fn engine_decides_as_the_real_cli_did_or_as_the_row_says() {
     let mut differences = Vec::new();
     let mut decisions = 0;
     for block in RECORDED.split("\n= ").map(|block| block.trim_start_matches("= ")) {
