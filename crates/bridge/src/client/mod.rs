@@ -17,7 +17,7 @@ use crate::ws;
 
 /// Where frames go that are meant for the client.
 pub trait Sink: Send {
-    /// Sends a frame, or gathers it to be sent with others.
+    /// Sends a frame, or several that stand one after the other; or gathers them to be sent with others.
     fn send(&mut self, frame: Bytes) -> impl Future<Output = Result<(), Gone>> + Send;
 }
 

@@ -26,7 +26,12 @@ impl Metrics {
             ("sessions", "gauge", "Sessions in the log.", all as u64),
             ("sessions_running", "gauge", "Sessions whose CLI runs.", live as u64),
             ("client_messages_total", "counter", "Messages of clients.", count(&self.messages)),
-            ("frames_sent_total", "counter", "Messages to clients.", count(&self.frames_sent)),
+            (
+                "frames_sent_total",
+                "counter",
+                "Messages to clients; words that go out together count once.",
+                count(&self.frames_sent),
+            ),
             (
                 "refused_total",
                 "counter",

@@ -197,13 +197,18 @@ async fn read(stream: &mut Stream, reader: &mut Reader) -> std::io::Result<usize
 
 /// Writes frames, many at a time, without copying them together.
 async fn write(stream: &mut Stream, frames: &mut VecDeque<Bytes>) -> std::io::Result<()> {
-    while !frames.is_empty() {
-        let mut slices = [IoSlice::new(&[]); AT_ONCE];
-        for (slice, frame) in slices.iter_mut().zip(frames.iter()) {
-            *slice = IoSlice::new(frame);
-        }
-        let count = frames.len().min(AT_ONCE);
-        let mut written = stream.write_vectored(slices.get(..count).unwrap_or_default()).await?;
+    while let Some(first) = frames.front() {
+        let mut written = if frames.len() == 1 {
+            // The usual case, and the system does less for it.
+            stream.write(first).await?
+        } else {
+            let mut slices = [IoSlice::new(&[]); AT_ONCE];
+            for (slice, frame) in slices.iter_mut().zip(frames.iter()) {
+                *slice = IoSlice::new(frame);
+            }
+            let count = frames.len().min(AT_ONCE);
+            stream.write_vectored(slices.get(..count).unwrap_or_default()).await?
+        };
         if written == 0 {
             return Err(std::io::ErrorKind::WriteZero.into());
         }

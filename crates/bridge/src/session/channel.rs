@@ -1,7 +1,11 @@
 //! Where a session meets its clients: what is stored goes from here to everybody who follows.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
+use bytes::BytesMut;
+use tokio::runtime::Handle;
 use tokio::sync::broadcast;
 
 use crate::api::{
@@ -14,6 +18,12 @@ use crate::session::news::News;
 use crate::session::outbox::{Outbox, Parcel};
 use crate::session::state::State;
 use crate::ws;
+
+/// Words that come within this time of one another go out together.
+const TOGETHER: Duration = Duration::from_millis(1);
+
+/// So many bytes of words wait for nothing.
+const LARGEST_BUNDLE: usize = 64 * 1024;
 
 /// The committed side of a session. Lives as long as the bridge, whether the session has a CLI or not.
 #[derive(Debug)]
@@ -28,6 +38,7 @@ pub(crate) struct Channel {
 pub(crate) struct Outside {
     pub(crate) news: broadcast::Sender<News>,
     pub(crate) board: Arc<Board>,
+    pub(crate) runtime: Handle,
 }
 
 #[derive(Debug)]
@@ -36,6 +47,10 @@ struct Inner {
     /// The oldest position that the log still has.
     first: Seq,
     open: OpenBlock,
+    /// Words that go to everybody together, as frames one after the other.
+    bundle: BytesMut,
+    /// When words last went out.
+    sent_words: Option<Instant>,
     followers: Vec<Follower>,
     failed: Option<StorageError>,
 }
@@ -93,7 +108,15 @@ pub(crate) struct Joined {
 impl Channel {
     pub(crate) fn new(state: State, first: Seq, outside: Outside) -> Self {
         let id = Arc::new(state.view.session_id.clone());
-        let inner = Inner { state, first, open: OpenBlock::default(), followers: Vec::new(), failed: None };
+        let inner = Inner {
+            state,
+            first,
+            open: OpenBlock::default(),
+            bundle: BytesMut::new(),
+            sent_words: None,
+            followers: Vec::new(),
+            failed: None,
+        };
         Self { id, outside, inner: Mutex::new(inner) }
     }
 
@@ -135,6 +158,7 @@ impl Channel {
         if inner.followers.is_empty() {
             return;
         }
+        self.send_words(&mut inner);
         let frame = ws::text_frame(text);
         inner.send(&Parcel {
             session: Arc::clone(&self.id),
@@ -148,8 +172,9 @@ impl Channel {
         }
     }
 
-    /// Shows words as they come.
-    pub(crate) fn publish_delta(&self, stream: Stream, text: String) {
+    /// Shows words as they come: the first at once, and what comes right after them together, so that a model that writes
+    /// fast costs each follower a few writes and not hundreds.
+    pub(crate) fn publish_delta(self: &Arc<Self>, stream: Stream, text: String) {
         let mut inner = self.lock();
         let session_id = (*self.id).clone();
         let offset = inner.open.push(stream, &text);
@@ -160,7 +185,33 @@ impl Channel {
             Stream::Text => Reply::from(StreamDelta { text, session_id, offset }),
             Stream::Thinking => Reply::from(ThinkingDelta { text, session_id, offset }),
         };
-        inner.send(&self.moment(&delta));
+        let is_first = inner.bundle.is_empty();
+        inner.bundle.extend_from_slice(&ws::text_frame(&delta.encode(None)));
+        let is_quiet = inner.sent_words.is_none_or(|sent| sent.elapsed() >= TOGETHER);
+        if is_quiet || inner.bundle.len() >= LARGEST_BUNDLE {
+            self.send_words(&mut inner);
+        } else if is_first {
+            let channel = Arc::clone(self);
+            self.outside.runtime.spawn(async move {
+                tokio::time::sleep(TOGETHER).await;
+                channel.send_words(&mut channel.lock());
+            });
+        }
+    }
+
+    fn send_words(&self, inner: &mut Inner) {
+        if inner.bundle.is_empty() {
+            return;
+        }
+        let frame = std::mem::take(&mut inner.bundle).freeze();
+        inner.sent_words = Some(Instant::now());
+        inner.send(&Parcel {
+            session: Arc::clone(&self.id),
+            seq: None,
+            original: true,
+            listed: false,
+            frame,
+        });
     }
 
     /// A new message of the model begins.
@@ -188,8 +239,13 @@ impl Channel {
             Some(since) => (since, Continuity::Ok),
         };
         if !inner.followers.iter().any(|follower| Arc::ptr_eq(&follower.outbox, outbox)) {
+            // What was written before is not new to it.
+            self.send_words(&mut inner);
+            let is_new = inner.count_of(device) == 0;
             inner.followers.push(Follower { outbox: Arc::clone(outbox), device: device.to_owned() });
-            self.tell_who_is_there(&inner);
+            let presence = self.presence(&inner);
+            // Of a device that is there twice only itself needs to hear.
+            if is_new { inner.send(&presence) } else { outbox.push(presence) }
         }
         Joined { view: inner.state.view.clone(), continuity, since }
     }
@@ -197,24 +253,32 @@ impl Channel {
     /// Takes a follower away.
     pub(crate) fn leave(&self, outbox: &Arc<Outbox>) {
         let mut inner = self.lock();
-        let before = inner.followers.len();
-        inner.followers.retain(|follower| !Arc::ptr_eq(&follower.outbox, outbox));
-        if inner.followers.len() != before {
-            self.tell_who_is_there(&inner);
+        let Some(at) = inner.followers.iter().position(|follower| Arc::ptr_eq(&follower.outbox, outbox))
+        else {
+            return;
+        };
+        let gone = inner.followers.swap_remove(at);
+        if inner.count_of(&gone.device) == 0 {
+            inner.send(&self.presence(&inner));
         }
     }
 
     /// What has been streamed of the open block, for somebody who missed some of it.
     pub(crate) fn snapshot(&self) -> Option<Reply> {
-        let open = self.lock().open.clone();
+        let mut inner = self.lock();
+        // What the snapshot has must not come once more after it.
+        self.send_words(&mut inner);
+        let open = inner.open.clone();
+        drop(inner);
         let session_id = (*self.id).clone();
         (!open.is_empty())
             .then(|| StreamSnapshot { session_id, text: open.text, thinking: open.thinking }.into())
     }
 
-    fn tell_who_is_there(&self, inner: &Inner) {
-        let devices = inner.followers.iter().map(|follower| follower.device.clone()).collect();
-        inner.send(&self.moment(&Presence { session_id: (*self.id).clone(), devices }.into()));
+    fn presence(&self, inner: &Inner) -> Parcel {
+        let devices: BTreeSet<&String> = inner.followers.iter().map(|follower| &follower.device).collect();
+        let devices = devices.into_iter().cloned().collect();
+        self.moment(&Presence { session_id: (*self.id).clone(), devices }.into())
     }
 
     fn moment(&self, reply: &Reply) -> Parcel {
@@ -229,6 +293,10 @@ impl Channel {
 }
 
 impl Inner {
+    fn count_of(&self, device: &str) -> usize {
+        self.followers.iter().filter(|follower| follower.device == device).count()
+    }
+
     fn send(&self, parcel: &Parcel) {
         for follower in &self.followers {
             follower.outbox.push(parcel.clone());

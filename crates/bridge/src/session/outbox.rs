@@ -42,7 +42,7 @@ pub struct Parcel {
     pub original: bool,
     /// Whether it is for those who show a list, not for those who follow the session.
     pub listed: bool,
-    /// The WebSocket frame.
+    /// The WebSocket frame, or several, one after the other.
     pub frame: Bytes,
 }
 

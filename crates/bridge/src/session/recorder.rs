@@ -90,7 +90,11 @@ impl Recorder {
     }
 
     /// Does something behind all that was handed to the log before.
-    pub(crate) async fn in_order(&self, write: Option<Write>, then: impl FnOnce(&Channel) + Send + 'static) {
+    pub(crate) async fn in_order(
+        &self,
+        write: Option<Write>,
+        then: impl FnOnce(&Arc<Channel>) + Send + 'static,
+    ) {
         let channel = Arc::clone(&self.channel);
         let then = Box::new(move |_: Result<(), StorageError>| then(&channel));
         // A closed log was noted when the last event failed.

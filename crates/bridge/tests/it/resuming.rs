@@ -48,11 +48,21 @@ async fn a_client_that_comes_back_gets_what_it_missed_and_nothing_twice() {
         3,
         "the others have left"
     );
+    // Who is there twice is told of once, and only to itself.
+    let mut twice = place.modern(&hub, "late").await;
+    twice.say(json!({"type": "subscribe", "sessionId": session})).await;
+    let who = json!(["laptop", "late", "lost"]);
+    assert_eq!(twice.until("presence").await["devices"], who);
+    drop(twice);
     late.say(json!({"type": "approve", "id": asked["id"]})).await;
     late.until_some("the end", |message| message["result"] == "You said: two words. Approval: allow.").await;
     laptop.until("result").await;
     let all: Vec<u64> = late.events(&session).into_iter().map(|(seq, _)| seq).collect();
     assert_eq!(all, (1..=all.len() as u64).collect::<Vec<_>>());
+    let told = |peer: &Peer| {
+        peer.got.iter().filter(|message| message["type"] == "presence" && message["devices"] == who).count()
+    };
+    assert_eq!((told(&laptop), told(&late)), (1, 1));
     let mut both = laptop.events(&session);
     both.sort();
     assert_eq!(both, late.events(&session)[1..], "the first is the reply to `start`");

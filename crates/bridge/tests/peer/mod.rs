@@ -94,13 +94,16 @@ impl Peer {
 struct Frames(Vec<Value>);
 
 impl Sink for Frames {
-    async fn send(&mut self, frame: Bytes) -> Result<(), Gone> {
-        let header = match frame[1] {
-            126 => 4,
-            127 => 10,
-            _ => 2,
-        };
-        self.0.push(serde_json::from_slice(&frame[header..]).unwrap());
+    async fn send(&mut self, mut frames: Bytes) -> Result<(), Gone> {
+        while !frames.is_empty() {
+            let (header, length) = match frames[1] {
+                126 => (4, u16::from_be_bytes(frames[2..4].try_into().unwrap()).into()),
+                127 => (10, u64::from_be_bytes(frames[2..10].try_into().unwrap()) as usize),
+                short => (2, usize::from(short)),
+            };
+            let frame = frames.split_to(header + length);
+            self.0.push(serde_json::from_slice(&frame[header..]).unwrap());
+        }
         Ok(())
     }
 }

@@ -9,7 +9,7 @@ use tokio::sync::mpsc;
 use super::{Actor, BLOCK_STORED_EVERY, Cli};
 use crate::api::{Event, Image, InputId, InputState, InputStateChange};
 use crate::log::Write;
-use crate::session::channel::{Channel, OpenBlock, Stream};
+use crate::session::channel::{OpenBlock, Stream};
 
 impl Actor {
     pub(super) fn connected(&mut self, session: Session) {
@@ -29,7 +29,7 @@ impl Actor {
         let translated = self.translator.translate(event);
         if translated.begins {
             self.open = OpenBlock::default();
-            self.recorder.in_order(None, Channel::begin_block).await;
+            self.recorder.in_order(None, |channel| channel.begin_block()).await;
         }
         if let Some((stream, text)) = translated.delta {
             self.words(stream, text).await;

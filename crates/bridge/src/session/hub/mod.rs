@@ -98,7 +98,7 @@ impl Hub {
     ) -> Result<Self, StorageError> {
         let mut sessions = HashMap::new();
         let (news, _) = broadcast::channel(NEWS);
-        let outside = Outside { news, board: Arc::default() };
+        let outside = Outside { news, board: Arc::default(), runtime: tokio::runtime::Handle::current() };
         for channel in recover::sessions(&log, retention, &outside).await? {
             let entry = Entry { channel: Arc::new(channel), commands: None, writing: Arc::default() };
             sessions.insert((*entry.channel.id).clone(), entry);

@@ -182,16 +182,19 @@ function subagent(call, how) {
   const whole = disclosure(`below-${call.id}`, 'below-all', [h('span', { class: 'muted' }, count(steps, 'step'))],
     () => call.below.map((row) => how.row(row)));
   return h('div', { class: 'below' }, whole,
-    done ? null : h('div', { class: 'below-live' }, lastLines(call.below).map((line) => h('div', { class: 'below-line' }, line))));
+    done ? null : h('div', { class: 'below-live' }, lastLines(call.below, how.project).map((line) => h('div', { class: 'below-line' }, line))));
 }
 
-/** @param {Row[]} rows */
-function lastLines(rows) {
+/**
+ * @param {Row[]} rows
+ * @param {string | undefined} project
+ */
+function lastLines(rows, project) {
   /** @type {string[]} */
   const lines = [];
   for (const row of rows.slice(-LIVE_LINES)) {
     if (row.kind === 'text') lines.push(row.text.trim().split('\n').at(-1) ?? '');
-    if (row.kind === 'tools') for (const call of row.calls) lines.push(`${toolName(call.name)} ${target(call.name, call.input)}`);
+    if (row.kind === 'tools') for (const call of row.calls) lines.push(`${toolName(call.name)} ${target(call.name, call.input, project)}`);
   }
   return lines.slice(-LIVE_LINES);
 }
