@@ -184,7 +184,7 @@ export class World {
     for (const context of this.#contexts) await context.close().catch(() => {});
     this.#gate?.close();
     for (const child of this.#children.reverse()) {
-      if (child.exitCode !== null || child.pid === undefined) continue;
+      if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) continue;
       const gone = new Promise((resolve) => { child.once('exit', resolve); });
       child.kill('SIGTERM');
       await gone;
