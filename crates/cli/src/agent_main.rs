@@ -62,6 +62,10 @@ fn run(launch: Launch, script: Option<Script>) -> ExitCode {
 }
 
 async fn session(launch: Launch, script: Option<Script>) -> ExitCode {
+    // Whatever a command does to be forgotten, it stays below this process and goes with it.
+    if let Err(error) = pilothouse_proc::adopt_orphans() {
+        tracing::warn!(%error, "orphans of commands may outlive the session");
+    }
     // Before anything is said: whoever has heard from this process may send it a signal.
     let signals = Signals::listen();
     let mut options = Options { complain: Arc::new(complain), ..Options::default() };
@@ -95,7 +99,7 @@ async fn session(launch: Launch, script: Option<Script>) -> ExitCode {
     };
     let agent = Agent::start(launch, transport, model, options);
     if let Ok(signals) = signals {
-        let send = agent.signaller();
+        let (send, misbehaviour) = (agent.signaller(), misbehaviour.clone());
         tokio::spawn(signals.pass(move |signal| {
             if signal != Signal::Terminate || !misbehaviour.ignores_sigterm() {
                 send(signal);
@@ -103,6 +107,9 @@ async fn session(launch: Launch, script: Option<Script>) -> ExitCode {
         }));
     }
     let finish = agent.finished().await;
+    if !misbehaviour.leaves_a_grandchild() {
+        pilothouse_proc::kill_descendants();
+    }
     if let Some(printed) = finish.printed {
         print(&printed);
     }
@@ -186,11 +193,16 @@ impl Signals {
 #[derive(Clone, Debug, Default)]
 struct Misbehaviour {
     ignore_sigterm: Arc<AtomicBool>,
+    grandchild: Arc<AtomicBool>,
 }
 
 impl Misbehaviour {
     fn ignores_sigterm(&self) -> bool {
         self.ignore_sigterm.load(Ordering::Relaxed)
+    }
+
+    fn leaves_a_grandchild(&self) -> bool {
+        self.grandchild.load(Ordering::Relaxed)
     }
 
     fn doer(&self) -> DoProcessFault {
@@ -199,7 +211,10 @@ impl Misbehaviour {
             ProcessFault::Exit(code) => std::process::exit(code.into()),
             ProcessFault::Stderr(bytes) => drop(std::io::stderr().write_all(&bytes)),
             ProcessFault::IgnoreSigterm => this.ignore_sigterm.store(true, Ordering::Relaxed),
-            ProcessFault::Grandchild => leave_a_grandchild(),
+            ProcessFault::Grandchild => {
+                this.grandchild.store(true, Ordering::Relaxed);
+                leave_a_grandchild();
+            }
         })
     }
 }

@@ -89,8 +89,8 @@ impl Workspace {
         &self.output_dir
     }
 
-    /// Ends every process that a command of this workspace has left behind, wherever it has moved to. Only one that was
-    /// started with an environment of its own is not found.
+    /// Ends every process that a command of this workspace has left behind, wherever it has moved to. One that was
+    /// started with an environment of its own is not found; a program that is nothing but an agent finds it as its child.
     pub fn end_strays(&self) {
         if self.has_spawned.load(Ordering::Relaxed) {
             pilothouse_proc::kill_marked(MARK, &self.mark);

@@ -34,3 +34,35 @@ async fn what_commands_left_running_is_gone_with_the_session() {
     let left = sandbox.leftovers(Duration::from_secs(60)).await;
     assert!(left.is_empty(), "still running: {left:?}");
 }
+
+/// It has no environment, no group and no parent that anybody could know it by.
+#[tokio::test]
+async fn a_process_that_has_cut_every_tie_is_gone_with_the_session() {
+    let sandbox = Sandbox::new().unwrap();
+    let seconds = format!("596.{}", std::process::id());
+    let script = format!(
+        r#"
+[[turn]]
+calls = [{{ tool = "Bash", input = {{ command = "(setsid env -i /bin/sh -c 'cd /; /bin/sleep {seconds} & echo $! > $0; exec /bin/true' $PWD/away > /dev/null 2>&1 &); until [ -s away ]; do sleep 0.02; done" }} }}]
+
+[[turn]]
+say = "it is on its way"
+"#
+    );
+    let session = scripted(&sandbox, &script).allow_tools(["Bash"]).connect().await.unwrap();
+    let turn = session.send("go").await.unwrap();
+    let result = tokio::time::timeout(Duration::from_secs(60), turn.into_future()).await.unwrap().unwrap();
+    assert_eq!(result.text(), "it is on its way");
+    let process = std::fs::read_to_string(sandbox.project().join("away")).unwrap();
+    let place = format!("/proc/{}/cmdline", process.trim());
+    let command = || std::fs::read_to_string(&place).unwrap_or_default();
+    assert!(command().contains(&seconds), "it runs: {}", command());
+    session.close().await;
+    for _ in 0..200 {
+        if !command().contains(&seconds) {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(25)).await;
+    }
+    panic!("still running: {}", command());
+}

@@ -1,0 +1,76 @@
+//! Descendants that nobody looks after: processes that left their group, their session and their parents.
+
+use std::collections::HashMap;
+use std::fs;
+use std::io;
+use std::time::Duration;
+
+use rustix::process::{Pid, PidfdFlags, Signal, getpid, pidfd_open, pidfd_send_signal, set_child_subreaper};
+
+/// How often the list is gone through again, because a dying process may just have started another.
+const ROUNDS: usize = 20;
+/// How long the killed get to be gone before the list is looked at again.
+const PAUSE: Duration = Duration::from_millis(2);
+
+/// From now on a descendant whose parent ends becomes a child of this process, so that [`kill_descendants`] finds it
+/// whatever it has done to be forgotten. For a program of its own, not for a library in somebody else's.
+///
+/// # Errors
+/// The system knows nothing of this.
+pub fn adopt_orphans() -> io::Result<()> {
+    Ok(set_child_subreaper(Some(getpid()))?)
+}
+
+/// Kills every process below this one, until there is none. Only Linux has `/proc`; elsewhere nothing is found.
+pub fn kill_descendants() {
+    for _ in 0..ROUNDS {
+        let found = descendants();
+        if found.is_empty() {
+            return;
+        }
+        for process in found {
+            // One that has gone meanwhile is what we want.
+            let _ = kill(process);
+        }
+        std::thread::sleep(PAUSE);
+    }
+}
+
+/// The number may go to another process at any time, so it is turned into a handle before it is looked at again.
+fn kill(process: u32) -> io::Result<()> {
+    let Some(pid) = i32::try_from(process).ok().and_then(Pid::from_raw) else { return Ok(()) };
+    let handle = pidfd_open(pid, PidfdFlags::empty())?;
+    if descendants().contains(&process) {
+        pidfd_send_signal(&handle, Signal::KILL)?;
+    }
+    Ok(())
+}
+
+/// Every living process below this one. Zombies are as good as gone.
+fn descendants() -> Vec<u32> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let processes = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    let parents: HashMap<u32, u32> =
+        processes.filter_map(|process| Some((process, living_parent(process)?))).collect();
+    let here = std::process::id();
+    let mut found: Vec<u32> =
+        parents.keys().copied().filter(|process| is_below(*process, here, &parents)).collect();
+    found.sort_unstable();
+    found
+}
+
+fn is_below(process: u32, ancestor: u32, parents: &HashMap<u32, u32>) -> bool {
+    let mut line = std::iter::successors(parents.get(&process), |parent| parents.get(parent));
+    // Processes come and go while they are listed, so that a line could lead in a circle.
+    line.by_ref().take(parents.len()).any(|parent| *parent == ancestor)
+}
+
+/// The parent of a process; none if it is dead.
+fn living_parent(process: u32) -> Option<u32> {
+    let line = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    // The name is in parentheses and may hold anything, parentheses too.
+    let mut fields = line.get(line.rfind(')')? + 1..)?.split_whitespace();
+    let state = fields.next()?;
+    let parent = fields.next()?.parse().ok()?;
+    (!matches!(state, "Z" | "X")).then_some(parent)
+}
