@@ -45,11 +45,27 @@ impl Places {
             .collect()
     }
 
-    /// A session that runs in the home directory would otherwise find the person's own twice.
+    /// A session that runs below the home directory would otherwise find the person's own twice, or find them although
+    /// they are left out.
     fn is_config(&self, directory: &Path) -> bool {
-        self.config.as_deref().is_some_and(|config| {
-            config == directory
-                || matches!((config.canonicalize(), directory.canonicalize()), (Ok(a), Ok(b)) if a == b)
-        })
+        let config = self.config.clone().unwrap_or_else(|| self.home.join(".claude"));
+        config == directory
+            || matches!((config.canonicalize(), directory.canonicalize()), (Ok(a), Ok(b)) if a == b)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_person_s_own_are_none_of_the_project_s_even_when_they_are_left_out() {
+        let mut places = Places::new("/home/ann", "/home/ann/work/project");
+        let expected = ["/home/ann/work/project/.claude", "/home/ann/work/.claude"].map(PathBuf::from);
+        assert_eq!(places.project_directories(), expected);
+        places.config = None;
+        assert_eq!(places.project_directories(), expected);
+        places.config = Some("/elsewhere".into());
+        assert_eq!(places.project_directories().len(), 3);
     }
 }
