@@ -27,6 +27,8 @@ pub(crate) struct Performed {
     pub(crate) meta: Option<ToolResultMeta>,
     /// Synthetic messages that follow.
     pub(crate) follow_ups: Vec<Vec<ContentBlock>>,
+    /// Frames for the host that come first.
+    pub(crate) before: Vec<AgentFrame>,
     /// Frames for the host that follow.
     pub(crate) after: Vec<AgentFrame>,
     /// Texts of hooks for the model.
@@ -172,6 +174,7 @@ fn finish(call: ToolCall, ran: Ran, decision: Option<PermissionDecisionMeta>) ->
         Outcome::Stopped { .. } => Performed::interrupted(call, true),
     };
     performed.follow_ups = ran.follow_ups;
+    performed.before = ran.before;
     performed.after = ran.after;
     performed
 }
@@ -229,8 +232,9 @@ async fn tell_hooks(session: &Arc<Session>, performed: &mut Performed, tool: &dy
 
 impl Performed {
     fn new(call: ToolCall, result: ToolResultBlock, structured: Value, meta: Option<ToolResultMeta>) -> Self {
-        let (follow_ups, after, contexts) = (Vec::new(), Vec::new(), Vec::new());
-        Self { call, result, structured, meta, follow_ups, after, contexts, end: CallEnd::Result }
+        let (follow_ups, contexts) = (Vec::new(), Vec::new());
+        let (before, after) = (Vec::new(), Vec::new());
+        Self { call, result, structured, meta, follow_ups, before, after, contexts, end: CallEnd::Result }
     }
 
     fn refused(call: ToolCall, text: &str, structured: Option<Value>, meta: Option<ToolResultMeta>) -> Self {

@@ -80,11 +80,16 @@ impl Plan {
 
 /// What the model is told at the start of a turn in plan mode.
 pub fn reminder(plan: &Plan, session: &Session) -> String {
-    format!(
+    let mut text = format!(
         "Plan mode is on. Read, search and ask, but change nothing: no edits, no commands that write, no commits. \
          Write the plan to {}, the one file you may change, and call ExitPlanMode when it is ready to be approved.",
         plan.file(session).display()
-    )
+    );
+    if let Some(more) = session.initialize().plan_mode_instructions.as_ref() {
+        text.push_str("\n\n");
+        text.push_str(more);
+    }
+    text
 }
 
 /// The tool that starts planning.

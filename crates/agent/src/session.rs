@@ -22,6 +22,7 @@ use pilothouse_tools::{Background, Workspace};
 use serde_json::{Map, Value};
 use tokio::sync::mpsc;
 
+use crate::foreground::Foreground;
 use crate::gate::Gate;
 use crate::history::History;
 use crate::hooks::Hooks;
@@ -59,6 +60,7 @@ pub struct Session {
     rules: Mutex<Engine>,
     queue: Mutex<Queue>,
     running_agents: RunningAgents,
+    foreground: Foreground,
     catalog: Mutex<Option<Arc<Catalog>>>,
     tasks: Mutex<Vec<TaskNote>>,
     /// Prompts that the session gives itself; the driver takes the other end.
@@ -167,6 +169,11 @@ impl Session {
 
     pub(crate) fn copies(&self) -> Option<&Arc<Copies>> {
         self.copies.as_ref()
+    }
+
+    /// What calls wait for, and need not.
+    pub(crate) fn foreground(&self) -> &Foreground {
+        &self.foreground
     }
 
     /// The subagents that run in the background.

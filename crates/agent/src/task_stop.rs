@@ -6,6 +6,7 @@ use pilothouse_tools::{Background, Input, OtherTasks, StoppedTask, TaskStop, Too
 use serde_json::Value;
 
 use crate::session::Session;
+use crate::subagents::Silence;
 use crate::tool::{AgentTool, ToolCall, Working};
 
 /// `TaskStop`, for commands and subagents alike.
@@ -43,6 +44,8 @@ impl OtherTasks for Subagents {
     fn stop(&self, id: &str) -> Option<StoppedTask> {
         let note = self.0.tasks(|tasks| tasks.iter().find(|note| note.id.as_str() == id).cloned())?;
         let task = StoppedTask { task_type: note.kind.to_owned(), description: note.description };
-        self.0.running_agents().stop(id).then_some(task)
+        let stopped = self.0.running_agents().stop(id, Silence::ForGood);
+        stopped.then(|| self.0.task_stopped(&note.id));
+        stopped.then_some(task)
     }
 }

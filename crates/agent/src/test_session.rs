@@ -236,6 +236,37 @@ impl AgentTool for NoTool {
     }
 }
 
+/// A tool that somebody is always asked about.
+#[derive(Debug)]
+pub(crate) struct AlwaysAsked(pub(crate) &'static str);
+
+impl AgentTool for AlwaysAsked {
+    fn name(&self) -> &str {
+        self.0
+    }
+
+    fn description(&self) -> String {
+        String::new()
+    }
+
+    fn input_schema(&self) -> Value {
+        Value::Bool(true)
+    }
+
+    fn runs_in_parallel(&self, _: &Input) -> bool {
+        false
+    }
+
+    fn is_always_asked(&self) -> bool {
+        true
+    }
+
+    fn run<'a>(&'a self, _: &'a ToolCall, _: &'a Arc<Session>) -> Working<'a> {
+        let outcome = pilothouse_tools::Outcome::Failed { message: "not run here".to_owned(), misuse: false };
+        Box::pin(std::future::ready(outcome.into()))
+    }
+}
+
 /// The text of a file below a directory.
 pub(crate) fn text_of(directory: &Path, name: &str) -> String {
     std::fs::read_to_string(directory.join(name)).unwrap_or_default()

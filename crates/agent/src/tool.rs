@@ -90,13 +90,15 @@ pub struct Ran {
     pub outcome: Outcome,
     /// Synthetic user messages that follow the result, such as the text of a skill.
     pub follow_ups: Vec<Vec<ContentBlock>>,
+    /// Frames for the host that come before the result.
+    pub before: Vec<AgentFrame>,
     /// Frames for the host that follow the result.
     pub after: Vec<AgentFrame>,
 }
 
 impl From<Outcome> for Ran {
     fn from(outcome: Outcome) -> Self {
-        Self { outcome, follow_ups: Vec::new(), after: Vec::new() }
+        Self { outcome, follow_ups: Vec::new(), before: Vec::new(), after: Vec::new() }
     }
 }
 
@@ -125,6 +127,11 @@ pub trait AgentTool: Send + Sync {
     /// The MCP server behind it, for tools of such servers.
     fn mcp_server(&self) -> Option<McpServerProvenance> {
         None
+    }
+
+    /// Whether somebody is asked about each call, whatever rules and modes say.
+    fn is_always_asked(&self) -> bool {
+        false
     }
 
     /// What people call it, where that is not its name.

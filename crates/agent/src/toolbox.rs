@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use pilothouse_rules::Behavior;
 use pilothouse_tools as tools;
 
+use crate::run_command::RunCommand;
 use crate::session::Session;
 use crate::task_stop::StopTask;
 use crate::tool::{AgentTool, Builtin};
@@ -28,10 +29,10 @@ pub struct Toolbox {
 
 impl Toolbox {
     /// The built-in tools.
-    pub(crate) fn new(background: &tools::Background) -> Self {
+    pub(crate) fn new(background: &tools::Background, has_background: bool) -> Self {
         let board = tools::TaskBoard::default();
         let all: Vec<Arc<dyn AgentTool>> = vec![
-            Arc::new(Builtin(tools::Bash::new(background.clone()))),
+            Arc::new(RunCommand::new(background, has_background)),
             Arc::new(Builtin(tools::Edit)),
             Arc::new(Builtin(tools::Glob)),
             Arc::new(Builtin(tools::Grep)),
@@ -107,6 +108,13 @@ impl Session {
             tools.push(structured);
         }
         tools
+    }
+
+    /// The tool that is meant by a name: the host may have one stand for another.
+    pub(crate) fn meant(&self, name: &str) -> String {
+        let initialize = self.initialize();
+        let aliases = initialize.tool_aliases.as_ref();
+        aliases.and_then(|aliases| aliases.get(name)).map_or(name, String::as_str).to_owned()
     }
 
     fn is_denied_as_a_whole(&self, name: &str) -> bool {

@@ -27,6 +27,8 @@ pub(crate) struct Voice {
     audience: Audience,
     /// When it fires, nobody hears the subagent any more.
     silenced: Option<CancellationToken>,
+    /// When it fires, the subagent goes on in the background.
+    let_go: Option<CancellationToken>,
     progress: Option<Progress>,
     /// The prompts that the turn answers, by the ids their sender chose; told once, with the first answer.
     prompts: Vec<String>,
@@ -69,6 +71,7 @@ impl Voice {
             caller: None,
             audience: Audience::Background,
             silenced: None,
+            let_go: None,
             progress: None,
             prompts,
             told_prompts: None,
@@ -90,6 +93,7 @@ impl Voice {
             caller: Some(caller),
             audience,
             silenced: None,
+            let_go: None,
             progress: None,
             prompts: Vec::new(),
             told_prompts: None,
@@ -98,9 +102,22 @@ impl Voice {
         }
     }
 
-    /// Nobody is to hear it any more once this fires.
-    pub(crate) fn stops_with(&mut self, token: CancellationToken) {
-        self.silenced = Some(token);
+    /// Nobody is to hear it any more once `stop` fires, unless it was let go before.
+    pub(crate) fn stops_with(&mut self, stop: CancellationToken, let_go: CancellationToken) {
+        self.silenced = Some(stop);
+        self.let_go = Some(let_go);
+    }
+
+    /// Whether the host hears how it ends: of a subagent that a call waits for, the call tells.
+    pub(crate) fn is_heard_out(&self) -> bool {
+        self.audience() == Audience::Background
+    }
+
+    fn audience(&self) -> Audience {
+        match &self.let_go {
+            Some(let_go) if let_go.is_cancelled() => Audience::Background,
+            _ => self.audience,
+        }
     }
 
     /// The host is told what it does, as a task.
@@ -175,12 +192,12 @@ impl Voice {
             frame.task_description = caller.description.clone().into();
         }
         let progress = self.progress_frame(&frame.message);
-        let (before, after) = match self.audience {
+        let (before, after) = match self.audience() {
             Audience::Background => (None, progress),
             _ => (progress, None),
         };
         before.into_iter().for_each(|frame| self.emit(frame));
-        if !words || self.audience != (Audience::Foreground { words: false }) {
+        if !words || self.audience() != (Audience::Foreground { words: false }) {
             self.emit(AgentFrame::Assistant(Box::new(frame)));
         }
         after.into_iter().for_each(|frame| self.emit(frame));
@@ -343,7 +360,8 @@ impl Voice {
 
     fn emit(&self, frame: AgentFrame) {
         let silent = self.silenced.as_ref().is_some_and(CancellationToken::is_cancelled);
-        if self.audience != Audience::Nobody && !silent {
+        let silent = silent && self.audience() != Audience::Background;
+        if self.audience() != Audience::Nobody && !silent {
             self.session.output().emit(frame);
         }
         self.recorder.mirror(self.session.output());

@@ -1,6 +1,7 @@
 //! Commands that go on while the turn does, with their output in a file.
 
 use std::collections::HashMap;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -9,7 +10,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use crate::shell::Shell;
+use crate::shell::{Left, Shell};
 use crate::tool::Outcome;
 use crate::workspace::Workspace;
 
@@ -105,6 +106,7 @@ impl Background {
         }
     }
 
+    /// Starts a command in the background.
     pub(crate) async fn start(
         &self,
         shell: Shell,
@@ -112,16 +114,35 @@ impl Background {
         description: Option<&str>,
         workspace: &Workspace,
     ) -> Result<Task, Outcome> {
-        let folder = workspace.output_dir().to_owned();
-        let file =
-            output_file(&folder).map_err(|e| Outcome::failed(format!("cannot keep the output: {e}")))?;
+        let file = output_file(workspace.output_dir(), None).map_err(not_kept)?;
+        let (mut child, cwd_file) = shell.start().await?;
+        let pipe = child.take_stdout();
+        let left = Left { child, pipe, output: Vec::new(), timed_out: false, cwd_file };
+        Ok(self.keep(left, file, command, description))
+    }
+
+    /// Takes over a command that a call has waited for so far, under the id it was promised.
+    pub(crate) fn adopt(
+        &self,
+        left: Left,
+        id: &str,
+        command: &str,
+        description: Option<&str>,
+        workspace: &Workspace,
+    ) -> Result<Task, Outcome> {
+        let mut file = output_file(workspace.output_dir(), Some(id)).map_err(not_kept)?;
+        file.file.write_all(&left.output).map_err(not_kept)?;
+        Ok(self.keep(left, file, command, description))
+    }
+
+    fn keep(&self, left: Left, file: OutputFile, command: &str, description: Option<&str>) -> Task {
         let task = Task {
             id: file.id,
             command: command.to_owned(),
             description: description.unwrap_or(command).to_owned(),
             output: file.path,
         };
-        let mut child = shell.start().await?;
+        let Left { mut child, pipe, output, cwd_file, .. } = left;
         let stop = self.shared.stop_all.child_token();
         let gone = CancellationToken::new();
         let live = Live { task: task.clone(), stop: stop.clone(), gone: gone.clone() };
@@ -130,15 +151,15 @@ impl Background {
         let shared = Arc::downgrade(&self.shared);
         let told = task.clone();
         tokio::spawn(async move {
-            let pipe = child.take_stdout();
-            let copied = copy(pipe, file.file);
+            let copied = copy(pipe, file.file, output.len() as u64);
             let code = tokio::select! {
-                exit = async { tokio::join!(child.exited(), copied).0 } => exit.code(),
+                exit = async { tokio::join!(child.exited(), copied).0 } => Some(crate::shell::code(exit)),
                 () = stop.cancelled() => {
                     child.close(Ladder::now()).await;
                     None
                 }
             };
+            drop(cwd_file);
             if let Some(shared) = shared.upgrade() {
                 let end = TaskEnd { task: told, code };
                 shared.over().insert(end.task.id.clone(), end.clone());
@@ -148,8 +169,12 @@ impl Background {
                 let _ = shared.ended.send(end);
             }
         });
-        Ok(task)
+        task
     }
+}
+
+fn not_kept(error: std::io::Error) -> Outcome {
+    Outcome::failed(format!("cannot keep the output: {error}"))
 }
 
 impl Shared {
@@ -174,18 +199,23 @@ struct OutputFile {
     file: std::fs::File,
 }
 
-fn output_file(folder: &Path) -> std::io::Result<OutputFile> {
+/// A new file for output, of this name or of any.
+fn output_file(folder: &Path, id: Option<&str>) -> std::io::Result<OutputFile> {
     std::fs::create_dir_all(folder)?;
+    if let Some(id) = id {
+        let path = folder.join(format!("{id}.output"));
+        let file = std::fs::File::options().write(true).create_new(true).open(&path)?;
+        return Ok(OutputFile { id: id.to_owned(), path, file });
+    }
     let file = tempfile::Builder::new().prefix("b").suffix(".output").rand_bytes(8).tempfile_in(folder)?;
     let (file, path) = file.keep().map_err(|e| e.error)?;
     let id = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
     Ok(OutputFile { id, path, file })
 }
 
-async fn copy(pipe: Option<tokio::net::unix::pipe::Receiver>, file: std::fs::File) {
+async fn copy(pipe: Option<tokio::net::unix::pipe::Receiver>, file: std::fs::File, mut written: u64) {
     let (Some(mut pipe), mut file) = (pipe, tokio::fs::File::from_std(file)) else { return };
     let mut chunk = vec![0; 16 << 10];
-    let mut written = 0;
     while let Ok(n @ 1..) = pipe.read(&mut chunk).await {
         written += n as u64;
         let Some(part) = chunk.get(..n) else { return };

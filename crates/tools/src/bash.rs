@@ -4,11 +4,11 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use crate::args::Args;
-use crate::background::Background;
+use crate::background::{Background, Task};
 use crate::exit_code;
 use crate::large_output::{self, Shown};
 use crate::schema::schema_of;
-use crate::shell::{Ended, Shell};
+use crate::shell::{Ended, Reins, Shell, Waited};
 use crate::tool::{Input, Outcome, Running, Spec, Tool, Touch};
 use crate::workspace::Workspace;
 
@@ -16,6 +16,10 @@ const DEFAULT_TIMEOUT: Duration = Duration::from_secs(120);
 const LONGEST_TIMEOUT: Duration = Duration::from_secs(600);
 /// A bare `sleep` of this many seconds blocks the session for nothing.
 const LONGEST_SLEEP: f64 = 30.0;
+
+/// What a shell says of a command that SIGTERM has ended, and SIGKILL.
+const TERMINATED: i32 = 143;
+const KILLED: i32 = 137;
 
 /// Runs a shell command; the working directory is kept from call to call.
 #[derive(Debug)]
@@ -48,16 +52,32 @@ impl Tool for Bash {
     }
 
     fn run<'a>(&'a self, input: Input, workspace: &'a Workspace, stop: CancellationToken) -> Running<'a> {
-        Box::pin(async move { self.call(input, workspace, stop).await.unwrap_or_else(|refused| refused) })
+        self.run_held(input, workspace, stop, None)
     }
 }
 
 impl Bash {
+    /// Runs a call that somebody holds the reins of: it can be let go, and then goes on in the background, which it also
+    /// does when its time is up. Without reins its time is its end.
+    pub fn run_held<'a>(
+        &'a self,
+        input: Input,
+        workspace: &'a Workspace,
+        stop: CancellationToken,
+        reins: Option<Reins>,
+    ) -> Running<'a> {
+        Box::pin(async move {
+            let done = self.call(input, workspace, stop, reins.as_ref()).await;
+            done.unwrap_or_else(|refused| refused)
+        })
+    }
+
     async fn call(
         &self,
         input: Input,
         workspace: &Workspace,
         stop: CancellationToken,
+        reins: Option<&Reins>,
     ) -> Result<Outcome, Outcome> {
         let mut args = Args::new("Bash", input);
         let command = args.text("command");
@@ -87,7 +107,16 @@ impl Bash {
                 }),
             ));
         }
-        let run = shell.run(timeout, stop).await?;
+        let run = match (shell.run(timeout, stop, reins).await?, reins) {
+            (Waited::Left(left), Some(reins)) => {
+                let (timed_out, printed) = (left.timed_out, left.output.clone());
+                let text = description.as_deref();
+                let task = self.background.adopt(*left, &reins.id, &command, text, workspace)?;
+                return Ok(went_on(&task, timed_out.then_some(timeout), &printed, workspace));
+            }
+            (Waited::Left(_), None) => return Err(Outcome::failed("the command was let go by nobody")),
+            (Waited::Over(run), _) => run,
+        };
         if let Some(cwd) = &run.cwd {
             workspace.set_cwd(cwd);
         }
@@ -115,13 +144,50 @@ impl Bash {
             Ended::Exited(code) => {
                 Err(Outcome::failed(format!("Exit code {code}\n{text}").trim_end().to_owned()))
             }
-            Ended::TimedOut => Err(Outcome::failed(format!(
-                "the command was ended after {} s, its timeout; set a longer one or run it in the background\n{text}",
-                timeout.as_secs_f64()
-            ))),
+            Ended::TimedOut => Err(Outcome::failed(
+                format!(
+                    "Exit code {TERMINATED}\nThe command was ended after {} s, its timeout; set a longer one\n{text}",
+                    timeout.as_secs_f64()
+                )
+                .trim_end()
+                .to_owned(),
+            )),
+            Ended::Killed => {
+                Err(Outcome::failed(format!("Exit code {KILLED}\n{}\n\n[killed]", text.trim_end())))
+            }
             Ended::Stopped => Err(Outcome::Stopped { partial: text }),
         }
     }
+}
+
+/// What the model hears of a command that goes on without its call.
+fn went_on(task: &Task, timeout: Option<Duration>, printed: &[u8], workspace: &Workspace) -> Outcome {
+    let (id, file) = (&task.id, task.output.display());
+    let mut result = json!({
+        "stdout": "", "stderr": "", "interrupted": false, "isImage": false, "noOutputExpected": false,
+        "backgroundTaskId": id,
+    });
+    let Some(timeout) = timeout else {
+        if let Some(result) = result.as_object_mut() {
+            result.insert("backgroundedByUser".to_owned(), true.into());
+        }
+        let text = format!(
+            "The user moved the command to the background, where it goes on with ID: {id}. Its output is written to {file}"
+        );
+        return Outcome::text(text, result);
+    };
+    let Shown { text, structured, .. } = large_output::shown(printed, workspace);
+    if let Some(result) = result.as_object_mut() {
+        result.insert("stdout".to_owned(), structured.into());
+        result.insert("timedOutAfterMs".to_owned(), (timeout.as_millis() as u64).into());
+    }
+    let said = format!(
+        "{text}\nThe command did not end within {} s, its timeout, and goes on in the background with ID: {id}. Its output is \
+         written to {file}. You will be told when it ends; do not start it a second time, and use TaskStop if it is no \
+         longer needed.",
+        timeout.as_secs_f64()
+    );
+    Outcome::text(said.trim_start().to_owned(), result)
 }
 
 /// The seconds of a command that is nothing but one `sleep`.

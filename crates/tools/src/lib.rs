@@ -39,6 +39,7 @@ pub use grep::Grep;
 pub use notebook::NotebookEdit;
 pub use places::{Hold, Places};
 pub use read::Read;
+pub use shell::Reins;
 pub use task_board::{TaskBoard, TaskCreate, TaskGet, TaskList, TaskUpdate};
 pub use task_control::{OtherTasks, StoppedTask, TaskOutput, TaskStop};
 pub use todo::TodoWrite;

@@ -37,6 +37,36 @@ pub(crate) enum Ended {
     Exited(i32),
     TimedOut,
     Stopped,
+    /// Somebody outside of the turn ended it.
+    Killed,
+}
+
+/// What somebody outside of the call may do with a command while the call waits for it.
+#[derive(Clone, Debug)]
+pub struct Reins {
+    /// The id that the command has as a task, should it become one.
+    pub id: String,
+    /// Fires when the call is to wait no longer: the command goes on in the background.
+    pub let_go: CancellationToken,
+    /// Fires when the command is to end.
+    pub kill: CancellationToken,
+}
+
+/// A command that goes on although its call waits no longer.
+pub(crate) struct Left {
+    pub(crate) child: Child,
+    pub(crate) pipe: Option<tokio::net::unix::pipe::Receiver>,
+    /// What it has printed so far.
+    pub(crate) output: Vec<u8>,
+    /// It was let go because its time was up, and not because somebody wanted so.
+    pub(crate) timed_out: bool,
+    pub(crate) cwd_file: Option<tempfile::TempPath>,
+}
+
+/// What came of waiting for a command.
+pub(crate) enum Waited {
+    Over(Run),
+    Left(Box<Left>),
 }
 
 pub(crate) struct Run {
@@ -61,56 +91,103 @@ impl Shell {
         Self { spawn, cwd_file }
     }
 
-    pub(crate) async fn start(self) -> Result<Child, Outcome> {
-        self.spawn.start().await.map_err(|e| Outcome::failed(e.to_string()))
+    /// Starts it. The file is where it will say which directory it ended in, which it does even if nobody looks: whoever
+    /// has the command keeps the file too.
+    pub(crate) async fn start(self) -> Result<(Child, Option<tempfile::TempPath>), Outcome> {
+        let child = self.spawn.start().await.map_err(|e| Outcome::failed(e.to_string()))?;
+        Ok((child, self.cwd_file))
     }
 
-    pub(crate) async fn run(mut self, timeout: Duration, stop: CancellationToken) -> Result<Run, Outcome> {
-        let cwd_file = self.cwd_file.take();
-        let mut child = self.start().await?;
+    /// Runs it to its end, or until somebody who holds the reins lets it go; with reins it is not ended when its time is
+    /// up, but let go as well.
+    pub(crate) async fn run(
+        self,
+        timeout: Duration,
+        stop: CancellationToken,
+        reins: Option<&Reins>,
+    ) -> Result<Waited, Outcome> {
+        let (mut child, cwd_file) = self.start().await?;
         let mut pipe = child.take_stdout();
         let mut output = Vec::new();
-        let ended = {
+        let why = {
             let mut reading = std::pin::pin!(collect(&mut pipe, &mut output));
             let mut read_all = false;
+            let time_up = tokio::time::sleep(timeout);
+            tokio::pin!(time_up);
             // Each arm may lose the race at any point: reading keeps what it has, the others hold nothing.
-            let finished = loop {
+            let why = loop {
                 tokio::select! {
+                    biased;
+                    () = stop.cancelled() => break Why::Stopped,
+                    () = fired(reins.map(|reins| &reins.kill)) => break Why::Killed,
+                    () = fired(reins.map(|reins| &reins.let_go)) => break Why::LetGo,
                     () = &mut reading, if !read_all => read_all = true,
-                    exit = child.exited() => break Some(exit),
-                    () = tokio::time::sleep(timeout) => break None,
-                    () = stop.cancelled() => {
-                        child.close(Ladder::now()).await;
-                        return Ok(Run { ended: Ended::Stopped, output: Vec::new(), cwd: None });
-                    }
+                    exit = child.exited() => break Why::Exited(exit),
+                    () = &mut time_up => break Why::TimeUp,
                 }
             };
-            if finished.is_none() {
-                child
-                    .close(Ladder {
+            match why {
+                Why::Stopped => {
+                    child.close(Ladder::now()).await;
+                    return Ok(Waited::Over(Run { ended: Ended::Stopped, output: Vec::new(), cwd: None }));
+                }
+                Why::Killed => drop(child.close(Ladder::now()).await),
+                Why::TimeUp if reins.is_none() => {
+                    let ladder = Ladder {
                         after_end_of_input: Duration::ZERO,
                         after_term: Duration::from_millis(500),
                         ..Ladder::now()
-                    })
-                    .await;
+                    };
+                    child.close(ladder).await;
+                }
+                Why::LetGo | Why::TimeUp | Why::Exited(_) => {}
             }
-            if !read_all {
+            let goes_on = why == Why::LetGo || (why == Why::TimeUp && reins.is_some());
+            if !read_all && !goes_on {
                 let _ = tokio::time::timeout(DRAIN, reading).await;
             }
-            match finished {
-                Some(exit) => Ended::Exited(exit.code().unwrap_or_else(|| 128 + signal(exit))),
-                None => Ended::TimedOut,
+            why
+        };
+        let ended = match why {
+            Why::LetGo => {
+                return Ok(Waited::Left(Box::new(Left { child, pipe, output, timed_out: false, cwd_file })));
             }
+            Why::TimeUp if reins.is_some() => {
+                return Ok(Waited::Left(Box::new(Left { child, pipe, output, timed_out: true, cwd_file })));
+            }
+            Why::Exited(exit) => Ended::Exited(code(exit)),
+            Why::TimeUp => Ended::TimedOut,
+            Why::Killed => Ended::Killed,
+            Why::Stopped => Ended::Stopped,
         };
         let cwd = cwd_file.and_then(|file| std::fs::read_to_string(&file).ok());
         let cwd = cwd.map(|text| PathBuf::from(text.trim_end_matches('\n'))).filter(|path| path.is_dir());
-        Ok(Run { ended, output, cwd })
+        Ok(Waited::Over(Run { ended, output, cwd }))
     }
 }
 
-fn signal(exit: pilothouse_proc::Exit) -> i32 {
+/// Why nobody waits for a command any more.
+#[derive(Clone, Copy, PartialEq)]
+enum Why {
+    Exited(pilothouse_proc::Exit),
+    TimeUp,
+    Stopped,
+    Killed,
+    LetGo,
+}
+
+async fn fired(token: Option<&CancellationToken>) {
+    match token {
+        Some(token) => token.cancelled().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// The exit code as a shell tells it: one that a signal ended has one too.
+pub(crate) fn code(exit: pilothouse_proc::Exit) -> i32 {
     use std::os::unix::process::ExitStatusExt as _;
-    exit.status.and_then(|status| status.signal()).unwrap_or_default()
+    let signal = || exit.status.and_then(|status| status.signal()).unwrap_or_default();
+    exit.code().unwrap_or_else(|| 128 + signal())
 }
 
 async fn collect(pipe: &mut Option<tokio::net::unix::pipe::Receiver>, output: &mut Vec<u8>) {

@@ -17,6 +17,9 @@ use crate::mcp::Configured;
 use crate::offers;
 use crate::session::Session;
 
+/// Less than this many milliseconds is taken for a mistake.
+const SHORTEST_TIMEOUT: u64 = 1_000;
+
 /// Takes what the host registers and tells it what there is. A second time replaces the first.
 pub(crate) async fn initialize(
     session: &Arc<Session>,
@@ -39,11 +42,7 @@ pub(crate) async fn initialize(
     if let Some(title) = initialize.title.as_ref() {
         session.set_title(Some(title.clone()));
     }
-    for name in initialize.sdk_mcp_servers.as_ref().into_iter().flatten() {
-        let config = McpSdkServer { name: name.clone(), ..McpSdkServer::default() };
-        session.mcp.add([Configured::given(name, McpServerConfig::Sdk(config))]);
-    }
-    let manifests = fates(&initialize);
+    let manifests = add_servers(session, &initialize, said("sdkMcpServerManifests"));
     let plugins =
         initialize.plugins.as_ref().is_some().then(|| plugins_are_there(session.launch(), &initialize));
     session.set_initialize(initialize);
@@ -60,10 +59,45 @@ pub(crate) async fn initialize(
     }
 }
 
-/// Servers in the host are always asked themselves, so nothing is taken from what the host has written down of them.
-fn fates(initialize: &Initialize) -> Option<BTreeMap<String, ManifestFate>> {
-    let manifests = initialize.sdk_mcp_server_manifests.as_ref()?;
-    Some(manifests.keys().map(|name| (name.clone(), ManifestFate::NotHonoured)).collect())
+/// What a host sent that cannot be read as a whole, without the parts that are only there to save time: what is wrong with
+/// those is told of each.
+pub(crate) fn readable(raw: &[u8]) -> Option<Initialize> {
+    let mut line: Value = serde_json::from_slice(raw).ok()?;
+    let request = line.get_mut("request")?.as_object_mut()?;
+    for part in ["sdkMcpServerManifests", "sdkMcpServerConfigs"] {
+        request.remove(part);
+    }
+    serde_json::from_value(Value::Object(std::mem::take(request))).ok()
+}
+
+/// Takes in the servers inside the host, and gives what became of their manifests.
+fn add_servers(
+    session: &Session,
+    initialize: &Initialize,
+    manifests: Option<&Value>,
+) -> Option<BTreeMap<String, ManifestFate>> {
+    let mut fates = BTreeMap::new();
+    for name in initialize.sdk_mcp_servers.as_ref().into_iter().flatten() {
+        let settings = initialize.sdk_mcp_server_configs.as_ref().and_then(|all| all.get(name));
+        let timeout = settings.and_then(|settings| settings.timeout.as_ref());
+        let config = McpSdkServer {
+            name: name.clone(),
+            timeout: timeout.filter(|millis| millis.as_u64() >= Some(SHORTEST_TIMEOUT)).cloned().into(),
+            ..McpSdkServer::default()
+        };
+        session.mcp.add([Configured::given(name, McpServerConfig::Sdk(config))]);
+        if let Some(policies) = settings.and_then(|settings| settings.tools.as_ref()) {
+            session.mcp.restrict(name, policies.clone());
+        }
+        let manifest = manifests.map(|all| all.get(name).unwrap_or(&Value::Null));
+        let asked_for = |manifest: &&Value| !manifest.is_null() || !manifests.is_some_and(Value::is_object);
+        if let Some(manifest) = manifest.filter(asked_for)
+            && let Some(fate) = session.mcp.park(name, manifest)
+        {
+            fates.insert(name.clone(), fate);
+        }
+    }
+    (!fates.is_empty()).then_some(fates)
 }
 
 fn plugins_are_there(launch: &Launch, initialize: &Initialize) -> bool {

@@ -15,8 +15,9 @@ use pilothouse_rules::Mode;
 use serde_json::{Value, json};
 
 use crate::session::Session;
+use crate::subagents::Silence;
 
-pub(crate) use initialize::{initialize, plugin_dirs};
+pub(crate) use initialize::{initialize, plugin_dirs, readable};
 pub(crate) use reports::as_it_stands;
 
 const MODES: &str = "acceptEdits, auto, bypassPermissions, default, dontAsk, plan";
@@ -35,6 +36,7 @@ const UNTYPED: &[&str] = &[
 /// Requests that have a type, for which arguments that cannot be read are told apart from a request nobody knows.
 const TYPED: &[&str] = &[
     "apply_flag_settings",
+    "background_tasks",
     "cancel_async_message",
     "file_suggestions",
     "get_task_output",
@@ -86,7 +88,21 @@ pub(crate) fn at_once(
             responder.success(&Ack::default());
         }
         HostRequest::StopTask(stop) => stop_task(session, stop.task_id.as_str(), responder),
-        HostRequest::BackgroundTasks(_) => responder.success(&json!({})),
+        HostRequest::BackgroundTasks(wanted) => {
+            let call = wanted.tool_use_id.as_ref().map(|id| id.as_str());
+            match (session.has_background(), call) {
+                (false, _) => responder.error(
+                    "background_tasks: CLAUDE_CODE_DISABLE_BACKGROUND_TASKS has switched background work off",
+                ),
+                (true, None) => {
+                    session.to_background(None);
+                    responder.success(&json!({}));
+                }
+                (true, Some(call)) => {
+                    responder.success(&json!({"backgrounded": session.to_background(Some(call))}));
+                }
+            }
+        }
         other => return Some((other, responder)),
     }
     None
@@ -201,7 +217,11 @@ fn rename_session(session: &Session, title: &str, responder: Responder<Agent>) {
 }
 
 fn stop_task(session: &Session, id: &str, responder: Responder<Agent>) {
-    if session.background().stop(id) || session.running_agents().stop(id) {
+    let stopped = session.background().stop(id) || session.running_agents().stop(id, Silence::ButForTheModel);
+    if stopped {
+        session.task_stopped(&id.into());
+    }
+    if stopped || session.end_in_foreground(id) {
         responder.success(&Ack::default());
     } else {
         responder.error(format!("No task found with ID: {id}"));
@@ -262,6 +282,7 @@ fn badly_asked(session: &Session, subtype: &str, responder: Responder<Agent>) {
                     "hooks must map hook events to arrays of matchers carrying hookCallbackIds arrays and string matchers"
                 }
                 "apply_flag_settings" | "update_settings" => "settings must be an object",
+                "background_tasks" => "tool_use_id must be a string",
                 "stop_task" | "get_task_output" => "task_id must be a string",
                 "rename_session" => "title must be a string",
                 "mcp_call" => "tool must be a string",

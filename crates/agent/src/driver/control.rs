@@ -15,6 +15,13 @@ impl Running {
     pub(super) async fn request(&mut self, inbound: Inbound<Agent>) {
         let Inbound { request, raw, responder, token, .. } = inbound;
         let session = self.session().clone();
+        let request = match request {
+            HostRequest::Unknown(unknown) if unknown.tag == "initialize" => match control::readable(&raw) {
+                Some(initialize) => HostRequest::Initialize(Box::new(initialize)),
+                None => HostRequest::Unknown(unknown),
+            },
+            request => request,
+        };
         match request {
             HostRequest::Interrupt(interrupt) => {
                 let drop_waiting = interrupt.cancel_queued.as_ref() == Some(&true);
@@ -58,6 +65,10 @@ impl Running {
         self.perform(doing);
         for _ in 0..YIELDS {
             tokio::task::yield_now().await;
+        }
+        // A host that can stop each task by itself does not mean them.
+        if self.session().initialize().per_task_stop_affordance.as_ref() != Some(&true) {
+            self.session().stop_background_agents();
         }
         let mut response = InterruptResponse { still_queued, ..InterruptResponse::default() };
         if drop_waiting {

@@ -15,6 +15,7 @@ use pilothouse_proto::system::SessionState;
 use pilothouse_tools::TaskEnd;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
+use tokio::time::Instant;
 
 use crate::agent::{Complain, Finish, Signal};
 use crate::frames::result;
@@ -48,6 +49,31 @@ struct Running {
     /// The process ends after the running turn, whatever waits.
     leaving: Option<i32>,
     held: Held,
+    /// Until when an ending session waits for its subagents.
+    patience: Option<Instant>,
+}
+
+/// How long a session whose input is over waits for subagents in the background, unless it is told otherwise.
+const BG_CEILING: Duration = Duration::from_secs(600);
+/// Commands in the background may take longer: they were started to.
+const COMMANDS_CEILING: Duration = Duration::from_secs(30 * 60);
+
+fn bg_ceiling(session: &Session) -> Duration {
+    if !session.has_background_agents() {
+        return COMMANDS_CEILING;
+    }
+    match session.launch().env.number("CLAUDE_CODE_PRINT_BG_WAIT_CEILING_MS") {
+        None => BG_CEILING,
+        Some(0) => Duration::MAX,
+        Some(millis) => Duration::from_millis(millis),
+    }
+}
+
+async fn until(end: Option<Instant>) {
+    match end {
+        Some(end) => tokio::time::sleep_until(end).await,
+        None => std::future::pending().await,
+    }
 }
 
 impl Driver {
@@ -86,6 +112,7 @@ impl Driver {
             finish: None,
             leaving: None,
             held: Held::default(),
+            patience: None,
         };
         running.start_contexts().await;
         let code = running.listen(intake).await;
@@ -94,6 +121,7 @@ impl Driver {
 }
 
 async fn finish(session: &Session, code: i32) -> Finish {
+    session.end_background_work();
     session.recorder().mirror(session.output());
     session.mcp.close();
     session.workspace().end_strays();
@@ -142,7 +170,12 @@ impl Running {
                 }
                 Some(end) = self.driver.task_ends.recv() => {
                     self.tell_held();
+                    // One that was stopped comes back with no prompt.
+                    let is_silent = end.code.is_none();
                     self.task_ended(end);
+                    if is_silent {
+                        self.look_at_the_end();
+                    }
                 }
                 Some(prompt) = own_prompts.recv() => {
                     self.tell_held();
@@ -150,7 +183,18 @@ impl Running {
                     self.perform(doing);
                 }
                 () = self.held.due() => self.tell_held(),
+                () = until(self.patience) => {
+                    self.session().end_background_work();
+                    self.look_at_the_end();
+                }
             }
+        }
+    }
+
+    /// A session that waits for nothing but background work ends when there is none left.
+    fn look_at_the_end(&mut self) {
+        if self.patience.is_some() && !self.session().has_background_work() {
+            self.perform(vec![Doing::Exit]);
         }
     }
 
@@ -205,6 +249,7 @@ impl Running {
                 Doing::Start(prompts) => {
                     session.tell_state(SessionState::Running);
                     self.stop = StopSignal::default();
+                    self.patience = None;
                     self.turns.spawn(turn::run(session.clone(), prompts, self.stop.clone()));
                 }
                 Doing::Stop(why) => {
@@ -213,9 +258,16 @@ impl Running {
                         self.stop.tell();
                     }
                 }
-                // A subagent in the background comes back with a prompt, and after that turn the end is looked at again.
-                Doing::Exit if session.has_background_agents() => {}
-                Doing::Exit => self.finish = Some(i32::from(session.output().last_failed())),
+                // Work in the background comes back with a prompt, and after that turn the end is looked at again. Nobody
+                // waits for it when the last turn failed.
+                Doing::Exit if session.has_background_work() && !session.output().last_failed() => {
+                    self.patience =
+                        self.patience.or_else(|| Instant::now().checked_add(bg_ceiling(&session)));
+                }
+                Doing::Exit => {
+                    session.end_background_work();
+                    self.finish = Some(i32::from(session.output().last_failed()));
+                }
             }
         }
     }

@@ -1,8 +1,8 @@
 use std::sync::Arc;
 
 use pilothouse_proto::hook::{HookSpecificOutput, PermissionRequestDecision};
-use pilothouse_proto::{HookEvent, Lazy, PermissionUpdate};
-use pilothouse_rules::{Behavior, Decision, Engine, Step, ToolCall as RulesCall};
+use pilothouse_proto::{HookEvent, Lazy, Opt, PermissionUpdate};
+use pilothouse_rules::{Behavior, Decision, Engine, Source, Step, ToolCall as RulesCall};
 use pilothouse_tools::Outcome;
 use serde_json::json;
 
@@ -31,6 +31,8 @@ struct Passing<'a> {
     call: &'a ToolCall,
     scene: Scene,
     tool: ToolUse,
+    /// The configuration of its server wants it asked about.
+    always_asked: bool,
 }
 
 impl Gate {
@@ -48,6 +50,7 @@ impl Gate {
     /// there is to tell. Waits as long as the host takes; `call.stop` ends the wait.
     pub async fn check(&self, session: &Arc<Session>, call: &ToolCall, tool: &dyn AgentTool) -> Verdict {
         let scene = session.scene(call.caller.as_ref());
+        let always_asked = tool.is_always_asked();
         let tool = ToolUse {
             id: call.id.clone(),
             name: call.name.clone(),
@@ -56,7 +59,7 @@ impl Gate {
             mcp_server: tool.mcp_server(),
             title: tool.title(),
         };
-        let mut passing = Passing { session, call, scene, tool };
+        let mut passing = Passing { session, call, scene, tool, always_asked };
         let occasion = Occasion::pre_tool_use(&passing.scene, &passing.tool);
         let beat = self.hooks.wants(&HookEvent::PreToolUse).then(|| {
             Heartbeat::start(session, format!("hook-PreToolUse-{}", call.id), "PreToolUse", &call.id)
@@ -70,12 +73,13 @@ impl Gate {
             call.pace.end().await;
         }
         if let Some(failure) = report.failure {
-            let message = match failure {
-                Failure::TimedOut => words::HOOK_TIMED_OUT,
-                Failure::Replaced => words::HOOKS_REPLACED,
-                Failure::Failed => words::HOOK_FAILED,
+            let (message, kind) = match failure {
+                Failure::TimedOut => (words::HOOK_TIMED_OUT, None),
+                Failure::Replaced => (words::HOOKS_REPLACED, None),
+                Failure::Failed => (words::HOOK_FAILED, None),
+                Failure::HostGone => (words::HOST_GONE, Some("cancelled")),
             };
-            return refused(message, None, None);
+            return refused(message, None, kind);
         }
         if let Some(input) = &report.updated_input {
             passing.tool.input = input.clone();
@@ -92,13 +96,16 @@ impl Gate {
         }
         let asked = RulesCall::new(&tool.name, tool.input.clone());
         let mode = passing.call.caller.as_ref().and_then(|caller| caller.mode);
-        let decision = session.rules(|engine| match mode {
-            None => engine.decide_with_hooks(&asked, &report.opinions),
-            Some(mode) => {
-                let mut context = engine.context().clone();
-                context.mode = mode;
-                Engine::new(context).decide_with_hooks(&asked, &report.opinions)
+        let decision = session.rules(|engine| {
+            if mode.is_none() && !passing.always_asked {
+                return engine.decide_with_hooks(&asked, &report.opinions);
             }
+            let mut context = engine.context().clone();
+            context.mode = mode.unwrap_or(context.mode);
+            if passing.always_asked {
+                context.rules.add(Source::Session, Behavior::Ask, &tool.name);
+            }
+            Engine::new(context).decide_with_hooks(&asked, &report.opinions)
         });
         if decision.behavior != Behavior::Allow {
             passing.call.pace.question(&tool.name, tool.mcp_server.is_some()).await;
@@ -112,7 +119,7 @@ impl Gate {
 
     /// Asks the host, and hooks that may answer in its stead; whoever decides first.
     async fn ask(&self, passing: &Passing<'_>, decision: &Decision) -> Verdict {
-        let Passing { session, call, scene, tool } = passing;
+        let Passing { session, call, scene, tool, always_asked } = passing;
         let mut stand_in = self.stand_in(passing, decision);
         if session.launch().asks == Asks::Nobody {
             let answer = tokio::select! {
@@ -134,7 +141,12 @@ impl Gate {
             };
             return settle(passing, answer, "user");
         }
-        let asked = session.host().ask("can_use_tool", question(scene, tool, decision).into(), None);
+        let mut question = question(scene, tool, decision);
+        if *always_asked && decision.step == Step::AskRule {
+            question.decision_reason_rule_source = Opt::Some("mcpServerPolicy".to_owned());
+            question.server_policy_ask_only = Opt::Some(true);
+        }
+        let asked = session.host().ask("can_use_tool", question.into(), None);
         tokio::pin!(asked);
         let mut hooks_have_spoken = false;
         loop {

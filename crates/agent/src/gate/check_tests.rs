@@ -2,7 +2,7 @@ use pilothouse_proto::AgentRequest;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::test_session::{Answers, NoTool, TestSession, is_probe, text_of};
+use crate::test_session::{AlwaysAsked, Answers, NoTool, TestSession, is_probe, text_of};
 
 /// A host that gives the same answer to every approval, and answers hooks by their id.
 fn answers(approval: Value, hooks: Value) -> Answers {
@@ -426,4 +426,27 @@ async fn plan_mode_is_entered_and_left_and_its_file_may_be_written() {
     let asked = test.asked.lock().unwrap();
     let exit = asked.iter().find(|asked| asked["tool_name"] == "ExitPlanMode").expect("a question");
     assert_eq!((&exit["input"], &exit["requires_user_interaction"]), (&json!({}), &json!(true)));
+}
+
+#[tokio::test]
+async fn what_a_server_s_policy_wants_asked_is_asked_whatever_lets_it_run() {
+    for (flags, asked) in [
+        (&["--allowed-tools", "mcp__calc__add"][..], true),
+        (&["--dangerously-skip-permissions"], true),
+        (&["--permission-mode", "dontAsk", "--allowed-tools", "mcp__calc__add"], false),
+        (&["--disallowed-tools", "mcp__calc__add"], false),
+    ] {
+        let test = TestSession::new(flags, &[], answers(json!({"behavior": "allow"}), json!({})));
+        let tool = AlwaysAsked("mcp__calc__add");
+        let verdict = gate().check(&test.session, &test.call("mcp__calc__add", json!({})), &tool).await;
+        assert_eq!(matches!(verdict, Verdict::Run { .. }), asked, "{flags:?}: {verdict:?}");
+        let questions = test.asked.lock().unwrap().clone();
+        assert_eq!(questions.len(), usize::from(asked), "{flags:?}");
+        for question in questions {
+            assert_eq!(question["decision_reason_type"], "rule");
+            assert_eq!(question["decision_reason_rule_source"], "mcpServerPolicy");
+            assert_eq!(question["server_policy_ask_only"], true);
+            assert_eq!(question.get("permission_suggestions"), None);
+        }
+    }
 }

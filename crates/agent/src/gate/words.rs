@@ -18,6 +18,9 @@ pub(super) const HOOKS_REPLACED: &str = "The host registered its hooks anew whil
 pub(super) const HOOK_FAILED: &str =
     "A PreToolUse hook failed, and it is registered to block the call when it does, so the call was not run.";
 
+/// The host went away while one of its hooks was deciding.
+pub(super) const HOST_GONE: &str = "The host went away before its PreToolUse hook had decided, so the call was not run. Stop and wait for the user.";
+
 pub(super) fn request_failed(why: &str) -> String {
     format!("Tool permission request failed: {why}")
 }

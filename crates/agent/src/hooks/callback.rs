@@ -40,7 +40,7 @@ pub(crate) async fn call(
         Err(RequestError::TimedOut { .. }) => Called::Unanswered(Failure::TimedOut),
         Err(RequestError::Refused { message, .. }) => Called::Failed(message),
         // The host is gone: what it would have said nobody knows.
-        Err(RequestError::Send(_)) => Called::Unanswered(Failure::Failed),
+        Err(RequestError::Send(_)) => Called::Unanswered(Failure::HostGone),
         Err(error) => Called::Failed(error.to_string()),
     }
 }

@@ -33,6 +33,8 @@ pub enum Failure {
     Replaced,
     /// A hook failed that must not fail.
     Failed,
+    /// The host went away without an answer.
+    HostGone,
 }
 
 /// What came of one hook.

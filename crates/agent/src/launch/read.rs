@@ -85,6 +85,8 @@ fn launch(argv: &Argv, cwd: PathBuf, env: Environment) -> Result<Launch, Refused
         Some(file) => Some(read_file(&cwd.join(file), "--system-prompt-file")?),
         None => argv.value(Flag::SystemPrompt).map(str::to_owned),
     };
+    // Its three tools, and nothing of files but what is asked for.
+    let simple = env.is_on("CLAUDE_CODE_SIMPLE");
     Ok(Launch {
         input,
         output,
@@ -97,7 +99,7 @@ fn launch(argv: &Argv, cwd: PathBuf, env: Environment) -> Result<Launch, Refused
         await_initialize: argv.has(Flag::AwaitInitialize),
         model: text(argv, Flag::Model),
         fallback_model: text(argv, Flag::FallbackModel),
-        effort: text(argv, Flag::Effort),
+        effort: effort(argv, &env),
         max_thinking_tokens: number(argv, Flag::MaxThinkingTokens)?,
         thinking: thinking(argv)?,
         thinking_display: text(argv, Flag::ThinkingDisplay),
@@ -116,7 +118,7 @@ fn launch(argv: &Argv, cwd: PathBuf, env: Environment) -> Result<Launch, Refused
         asks: asks(argv)?,
         allowed_tools: rules(argv, Flag::AllowedTools),
         disallowed_tools: rules(argv, Flag::DisallowedTools),
-        tools: tools(argv),
+        tools: tools(argv).or_else(|| simple.then(|| ["Bash", "Edit", "Read"].map(str::to_owned).to_vec())),
         add_dirs: argv.values(Flag::AddDir).map(str::to_owned).collect(),
         mcp_config: argv.values(Flag::McpConfig).map(str::to_owned).collect(),
         strict_mcp_config: argv.has(Flag::StrictMcpConfig),
@@ -132,7 +134,7 @@ fn launch(argv: &Argv, cwd: PathBuf, env: Environment) -> Result<Launch, Refused
             .collect(),
         agents: object(argv, Flag::Agents)?.unwrap_or_default(),
         agent: text(argv, Flag::Agent),
-        bare: argv.has(Flag::Bare) || argv.has(Flag::SafeMode),
+        bare: simple || argv.has(Flag::Bare) || argv.has(Flag::SafeMode),
         disable_slash_commands: argv.has(Flag::DisableSlashCommands),
         resume,
         fork,
@@ -254,6 +256,13 @@ fn list(argv: &Argv, flag: Flag) -> Vec<String> {
 
 fn text(argv: &Argv, flag: Flag) -> Option<String> {
     argv.value(flag).filter(|value| !value.is_empty()).map(str::to_owned)
+}
+
+/// What the environment says about effort counts more than the command line, if it is a level there is.
+fn effort(argv: &Argv, env: &Environment) -> Option<String> {
+    let levels = ["low", "medium", "high", "xhigh", "max"];
+    let said = env.get("CLAUDE_CODE_EFFORT_LEVEL").filter(|level| levels.contains(level));
+    said.map(str::to_owned).or_else(|| text(argv, Flag::Effort))
 }
 
 fn number(argv: &Argv, flag: Flag) -> Result<Option<u64>, Refused> {

@@ -60,3 +60,27 @@ fn version_and_help_win() {
     assert!(matches!(read("-v"), Ok(Command::Version)));
     assert!(matches!(read("--model opus --help"), Ok(Command::Help)));
 }
+
+#[test]
+fn what_the_environment_says_about_effort_counts_more() {
+    for (level, expected) in [("high", "high"), ("banana", "low"), ("", "low")] {
+        let env = [("CLAUDE_CODE_EFFORT_LEVEL".to_owned(), level.to_owned())].into_iter().collect();
+        let line = "-p --effort low".split_whitespace();
+        let Ok(Command::Run(launch)) = Command::read(line, "/home/ann/project", env) else {
+            panic!("{level}")
+        };
+        assert_eq!(launch.effort.as_deref(), Some(expected), "{level}");
+    }
+}
+
+#[test]
+fn simple_means_three_tools_and_no_files() {
+    for (line, tools) in [("-p", vec!["Bash", "Edit", "Read"]), ("-p --tools Grep", vec!["Grep"])] {
+        let env = [("CLAUDE_CODE_SIMPLE".to_owned(), "1".to_owned())].into_iter().collect();
+        let Ok(Command::Run(launch)) = Command::read(line.split_whitespace(), "/home/ann/project", env)
+        else {
+            panic!("{line}")
+        };
+        assert_eq!((launch.bare, launch.tools), (true, Some(tools.into_iter().map(str::to_owned).collect())));
+    }
+}

@@ -16,6 +16,7 @@ use tokio::sync::oneshot;
 use crate::mcp::config::Configured;
 use crate::mcp::handler::Handler;
 use crate::mcp::in_process::{ControlChannel, Inbox};
+use crate::mcp::manifest::Manifest;
 
 /// How often the handshake with a server in the host is tried.
 const TRIES_IN_PROCESS: usize = 2;
@@ -41,10 +42,11 @@ pub(crate) struct Offer {
     pub(crate) prompts: Vec<Prompt>,
 }
 
-/// Connects, within `patience` for each try.
+/// Connects, within `patience` for each try. A manifest serves the first try only.
 pub(crate) async fn connect(
     server: &Configured,
     handler: Handler,
+    mut manifest: Option<Manifest>,
     patience: Duration,
     started: oneshot::Sender<()>,
 ) -> Result<Connection, String> {
@@ -55,7 +57,8 @@ pub(crate) async fn connect(
             let mut failure = String::new();
             for _ in 0..TRIES_IN_PROCESS {
                 let name = server.name.clone();
-                let (channel, inbox) = ControlChannel::open(handler.host.clone(), name, started);
+                let (channel, inbox) =
+                    ControlChannel::open(handler.host.clone(), name, manifest.take(), started);
                 match tokio::time::timeout(patience, serve(handler.clone(), channel, None, Some(inbox))).await
                 {
                     Ok(Ok(connection)) => return Ok(connection),

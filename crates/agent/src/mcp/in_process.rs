@@ -16,6 +16,8 @@ use pilothouse_proto::control::McpMessage;
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 
+use crate::mcp::manifest::Manifest;
+
 /// How long a host may take to acknowledge the end of the handshake before the first request follows anyway.
 const ACKNOWLEDGEMENT: Duration = Duration::from_secs(30);
 
@@ -35,12 +37,17 @@ pub(crate) type Inbox = mpsc::UnboundedSender<ServerJsonRpcMessage>;
 pub(crate) struct Gone;
 
 impl ControlChannel {
-    /// Opens the way to a server. `started` is told when the first message has been sent.
-    pub(crate) fn open(host: Handle<Agent>, server: String, started: oneshot::Sender<()>) -> (Self, Inbox) {
+    /// Opens the way to a server. `started` is told when the first message has been sent, or answered from the manifest.
+    pub(crate) fn open(
+        host: Handle<Agent>,
+        server: String,
+        manifest: Option<Manifest>,
+        started: oneshot::Sender<()>,
+    ) -> (Self, Inbox) {
         // Unbounded: what goes in was asked for by this side, or is read from a connection that has bounds of its own.
         let (outbox, outgoing) = mpsc::unbounded_channel();
         let (to_client, inbox) = mpsc::unbounded_channel();
-        tokio::spawn(pump(host, server, outgoing, to_client.clone(), started));
+        tokio::spawn(pump(host, server, manifest, outgoing, to_client.clone(), started));
         (Self { outbox, inbox }, to_client)
     }
 }
@@ -71,12 +78,20 @@ impl Transport<RoleClient> for ControlChannel {
 async fn pump(
     host: Handle<Agent>,
     server: String,
+    mut manifest: Option<Manifest>,
     mut outgoing: mpsc::UnboundedReceiver<ClientJsonRpcMessage>,
     inbox: Inbox,
     started: oneshot::Sender<()>,
 ) {
     let mut started = Some(started);
     while let Some(message) = outgoing.recv().await {
+        if let Some(answer) = manifest.as_mut().and_then(|manifest| manifest.answer(&message)) {
+            if let Some(started) = started.take() {
+                started.send(()).ok();
+            }
+            hand_over(answer, &inbox);
+            continue;
+        }
         let ends_handshake = is_initialized(&message);
         let mut exchange = Box::pin(exchange(host.clone(), server.clone(), message));
         // The first poll sends it; only then is it the next message's turn.

@@ -12,6 +12,7 @@ use pilothouse_proto::{Extra, Opt};
 
 use crate::mcp::config::{Configured, Origin};
 use crate::mcp::connect::Connection;
+use crate::mcp::manifest::Manifest;
 
 #[derive(Debug)]
 pub(crate) struct Server {
@@ -23,6 +24,8 @@ pub(crate) struct Server {
     pub(crate) generation: u64,
     /// Whether the host named it while the session ran, and so may take it away again.
     pub(crate) set_by_host: bool,
+    /// What the host has written down of it, until it is connected for the first time.
+    pub(crate) manifest: Option<Manifest>,
 }
 
 #[derive(Clone, Debug)]
@@ -37,7 +40,8 @@ pub(crate) enum State {
 
 impl Server {
     pub(crate) fn new(configured: Configured, set_by_host: bool) -> Self {
-        Self { configured, state: State::Idle, tools: Vec::new(), generation: 0, set_by_host }
+        let (state, tools, manifest) = (State::Idle, Vec::new(), None);
+        Self { configured, state, tools, generation: 0, set_by_host, manifest }
     }
 
     pub(crate) fn connection(&self) -> Option<&Arc<Connection>> {

@@ -7,18 +7,20 @@ use std::time::Duration;
 
 use pilothouse_link::{Agent, Handle};
 use pilothouse_mcp::rmcp::model::ServerJsonRpcMessage;
-use pilothouse_proto::control::McpSetServersResponse;
-use pilothouse_proto::mcp::{McpServerConfig, McpServerStatus};
+use pilothouse_proto::control::{ManifestFate, McpSetServersResponse};
+use pilothouse_proto::mcp::{McpServerConfig, McpServerStatus, McpServerToolPolicy};
 use pilothouse_proto::message::ToolUseMeta;
 use pilothouse_proto::system::{McpServerError, McpServerState};
 use pilothouse_proto::{Extra, Raw, ToolUseId};
 use pilothouse_settings::Settings;
+use serde_json::Value;
 use tokio::sync::{oneshot, watch};
 
 use crate::launch::{Environment, Launch};
 use crate::mcp::config::{ConfigProblem, Configured, configured};
 use crate::mcp::connect::{Connection, connect};
 use crate::mcp::handler::Handler;
+use crate::mcp::manifest::Manifest;
 use crate::mcp::names::display_name;
 use crate::mcp::server::{Server, State};
 use crate::mcp::tool::McpTool;
@@ -93,6 +95,31 @@ impl Servers {
         }
     }
 
+    /// Keeps what the host has written down of a server inside it, for the first time it is connected. Tells what became
+    /// of it; nothing of a server that is not there.
+    pub(crate) fn park(&self, name: &str, sent: &Value) -> Option<ManifestFate> {
+        let look = |server: &mut Server| {
+            if !matches!(server.state, State::Idle) {
+                return ManifestFate::AlreadyConnected;
+            }
+            let (fate, manifest) = Manifest::read(sent);
+            server.manifest = manifest;
+            fate
+        };
+        self.find(name, look).ok()
+    }
+
+    /// Adds to what the host has said about the tools of a server inside it.
+    pub(crate) fn restrict(&self, name: &str, policies: Vec<McpServerToolPolicy>) {
+        let add = |server: &mut Server| {
+            if let McpServerConfig::Sdk(config) = &mut server.configured.config {
+                config.tools = [config.tools.take().unwrap_or_default(), policies].concat().into();
+            }
+        };
+        // A server that is not there has no tools.
+        self.find(name, add).ok();
+    }
+
     /// Begins to connect those servers that are not inside the host: they need nobody to be there.
     pub fn start_external(self: &Arc<Self>) {
         drop(self.begin(|server| !server.is_in_process()));
@@ -100,12 +127,15 @@ impl Servers {
 
     /// Begins to connect all servers. Returns when the first message to each one in the host has left.
     pub async fn start(self: &Arc<Self>) {
+        let written_down = self.written_down();
         let started = self.begin(|_| true);
         let all = async {
             for started in started {
                 // One that fails at once has nothing to tell.
                 started.await.ok();
             }
+            // Nobody need be asked about these, so they are there when the host hears that they were taken.
+            self.settled(&written_down).await;
         };
         // A host that reads slowly must not hold up what comes after.
         let _ = tokio::time::timeout(FIRST_MESSAGE, all).await;
@@ -126,7 +156,7 @@ impl Servers {
         let mut tools = Vec::new();
         for server in self.table().iter() {
             let Some(connection) = server.connection() else { continue };
-            let of_server = server.tools.iter();
+            let of_server = server.tools.iter().filter(|tool| !server.configured.denies(&tool.name));
             tools.extend(
                 of_server.map(|tool| McpTool::new(&server.configured, &connection.offer, tool, self)),
             );
@@ -291,6 +321,15 @@ impl Servers {
         });
     }
 
+    /// The servers that will be connected without a word from the host.
+    fn written_down(&self) -> Vec<String> {
+        let table = self.table();
+        let complete = table.iter().filter(|server| {
+            matches!(server.state, State::Idle) && server.manifest.as_ref().is_some_and(Manifest::is_complete)
+        });
+        complete.map(|server| server.configured.name.clone()).collect()
+    }
+
     /// Connects those that nobody has tried to connect yet.
     fn begin(self: &Arc<Self>, which: impl Fn(&Configured) -> bool) -> Vec<oneshot::Receiver<()>> {
         let mut begun = Vec::new();
@@ -300,17 +339,17 @@ impl Servers {
             for server in idle.filter(|server| which(&server.configured)) {
                 server.state = State::Connecting;
                 server.generation += 1;
-                begun.push((server.configured.clone(), server.generation));
+                begun.push((server.configured.clone(), server.manifest.take(), server.generation));
             }
         }
         let mut signals = Vec::new();
-        for (configured, generation) in begun {
+        for (configured, manifest, generation) in begun {
             let (started, signal) = oneshot::channel();
             if configured.is_in_process() {
                 signals.push(signal);
             }
             let servers = self.clone();
-            tokio::spawn(async move { servers.run(configured, generation, started).await });
+            tokio::spawn(async move { servers.run(configured, manifest, generation, started).await });
         }
         signals
     }
@@ -321,12 +360,13 @@ impl Servers {
             server.generation += 1;
             (server.configured.clone(), server.generation)
         })?;
-        self.run(configured, generation, oneshot::channel().0).await
+        self.run(configured, None, generation, oneshot::channel().0).await
     }
 
     async fn run(
         self: &Arc<Self>,
         configured: Configured,
+        manifest: Option<Manifest>,
         generation: u64,
         started: oneshot::Sender<()>,
     ) -> Result<(), String> {
@@ -338,7 +378,7 @@ impl Servers {
             env: self.env.clone(),
             in_process: configured.is_in_process(),
         };
-        let connected = connect(&configured, handler, self.patience, started).await;
+        let connected = connect(&configured, handler, manifest, self.patience, started).await;
         let (state, outcome) = match connected {
             Ok(connection) => (State::Connected(Arc::new(connection)), Ok(())),
             Err(error) => (State::Failed(error.clone()), Err(error)),

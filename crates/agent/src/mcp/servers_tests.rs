@@ -11,6 +11,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio_util::sync::CancellationToken;
 
 use super::*;
+use crate::tool::AgentTool as _;
 
 /// A program that speaks just enough MCP, in the language that every machine has.
 const PROGRAM: &str = r#"
@@ -397,4 +398,69 @@ async fn services_behind_http() {
     assert_eq!(states, ["connected", "failed", "failed", "failed"], "{}", stage.status());
     assert_eq!(stage.call("mcp__web__t", json!({})).await.unwrap()[0]["text"], json!("by http"));
     assert!(heads.lock().unwrap().iter().all(|head| head.contains("x-key: secret")));
+}
+
+fn manifest(version: &str, tools: Value) -> Value {
+    json!({
+        "initializeResult": {
+            "protocolVersion": version, "capabilities": {"tools": {}}, "serverInfo": {"name": "written", "version": "2"},
+        },
+        "toolsListResult": {"tools": tools},
+    })
+}
+
+#[tokio::test]
+async fn what_the_host_has_written_down_is_not_asked_again() {
+    use ManifestFate::{Malformed, Parked, ProtocolVersionMismatch};
+    let tools = json!([{ "name": "one", "inputSchema": { "type": "object" } }]);
+    let good = manifest("2025-11-25", tools.clone());
+    let mut unlisted = good.clone();
+    unlisted.as_object_mut().unwrap().remove("toolsListResult");
+    let live = ["initialize", "notifications/initialized", "tools/list"];
+    for (sent, fate, methods, name) in [
+        (good.clone(), Parked, &[][..], "written"),
+        (unlisted, Parked, &["tools/list"], "written"),
+        (manifest("2024-11-05", tools), ProtocolVersionMismatch, &live, "calc"),
+        (manifest("2025-11-25", json!(5)), Parked, &live, "calc"),
+        (json!({ "initializeResult": 5 }), Malformed, &live, "calc"),
+        (json!(7), Malformed, &live, "calc"),
+    ] {
+        let stage = plain(vec![calc()]);
+        stage.servers.add([configured("calc", &sdk())]);
+        assert_eq!(stage.servers.park("calc", &sent), Some(fate), "{sent}");
+        assert_eq!(stage.servers.park("nobody", &sent), None);
+        stage.servers.start().await;
+        if methods.is_empty() {
+            assert_eq!(stage.status()[0]["status"], "connected", "at once");
+        }
+        stage.servers.ready().await;
+        assert_eq!(*stage.methods.lock().unwrap(), methods, "{sent}");
+        assert_eq!(stage.status()[0]["serverInfo"]["name"], name, "{sent}");
+        assert_eq!(
+            stage.call("mcp__calc__one", json!({})).await.unwrap(),
+            json!([{ "type": "text", "text": "1" }])
+        );
+        assert_eq!(stage.servers.park("calc", &good), Some(ManifestFate::AlreadyConnected));
+        // It was good for one connection.
+        stage.servers.toggle("calc", false).await.unwrap();
+        stage.servers.toggle("calc", true).await.unwrap();
+        assert!(stage.methods.lock().unwrap().ends_with(&live.map(str::to_owned)), "{sent}");
+    }
+}
+
+#[tokio::test]
+async fn a_server_s_tools_are_offered_as_its_configuration_wants() {
+    let stage = plain(vec![calc()]);
+    stage.servers.add([configured("calc", &sdk())]);
+    let policy = |name: &str, policy: &str| -> McpServerToolPolicy {
+        serde_json::from_value(json!({ "name": name, "permission_policy": policy })).unwrap()
+    };
+    stage.servers.restrict("calc", vec![policy("fail", "always_deny")]);
+    stage.servers.restrict("calc", vec![policy("one", "always_ask")]);
+    stage.servers.restrict("nobody", vec![policy("one", "always_deny")]);
+    stage.servers.start().await;
+    stage.servers.ready().await;
+    assert_eq!(stage.tool_names(), ["mcp__calc__one"], "one is denied");
+    assert!(stage.servers.tools()[0].is_always_asked());
+    assert_eq!(stage.status()[0]["tools"].as_array().unwrap().len(), 2, "the host sees all of them");
 }

@@ -33,6 +33,7 @@ pub struct McpTool {
     source: &'static str,
     server_display_name: String,
     tool: Tool,
+    always_asked: bool,
     servers: Weak<Servers>,
 }
 
@@ -62,6 +63,7 @@ impl McpTool {
                 name => name.to_owned(),
             },
             tool: tool.clone(),
+            always_asked: configured.always_asks(&tool.name),
             servers: Arc::downgrade(servers),
         }
     }
@@ -172,6 +174,10 @@ impl AgentTool for McpTool {
 
     fn title(&self) -> Option<String> {
         Some(self.meta().display_name)
+    }
+
+    fn is_always_asked(&self) -> bool {
+        self.always_asked
     }
 
     fn run<'a>(&'a self, call: &'a ToolCall, session: &'a Arc<Session>) -> Working<'a> {

@@ -14,6 +14,7 @@ use serde_json::Map;
 use tokio::sync::mpsc;
 
 use super::{Session, State};
+use crate::foreground::{Foreground, SWITCH};
 use crate::frames::result::no_subagents;
 use crate::gate::{Gate, HeldDisk};
 use crate::history::History;
@@ -74,7 +75,7 @@ impl Session {
         let plan = Arc::new(Plan::default());
         // Unbounded, because whoever ends in the background must not wait; there are only as many as were started.
         let (own_prompts, own_prompts_end) = mpsc::unbounded_channel();
-        let toolbox = Toolbox::new(&background);
+        let toolbox = Toolbox::new(&background, !launch.env.is_on(SWITCH));
         for tool in session_tools(&plan) {
             toolbox.add(tool);
         }
@@ -127,6 +128,7 @@ impl Session {
             rules: Mutex::new(engine),
             queue: Mutex::default(),
             running_agents: RunningAgents::default(),
+            foreground: Foreground::default(),
             catalog: Mutex::default(),
             tasks: Mutex::default(),
             own_prompts,

@@ -11,5 +11,5 @@ mod tool;
 
 pub(crate) use kind::Kind;
 pub(crate) use run::{Job, total_tokens};
-pub(crate) use running::RunningAgents;
+pub(crate) use running::{RunningAgents, Silence};
 pub(crate) use tool::Agent;

@@ -37,6 +37,8 @@ pub(crate) struct Job {
     pub(crate) note: TaskNote,
     pub(crate) audience: Audience,
     pub(crate) stop: CancellationToken,
+    /// Fires when the call that waits for it waits no longer.
+    pub(crate) let_go: CancellationToken,
     pub(crate) pace: Pace,
 }
 
@@ -86,7 +88,8 @@ impl Job {
         };
         let prompt = prompt.to_owned();
         let (audience, stop, pace) = (Audience::Nobody, CancellationToken::new(), Pace::default());
-        Self { kind, caller, prompt, model, note, audience, stop, pace }
+        let let_go = CancellationToken::new();
+        Self { kind, caller, prompt, model, note, audience, stop, let_go, pace }
     }
 
     /// Does the work.
@@ -107,7 +110,10 @@ impl Job {
         let recorder = self.recorder(&session);
         let stop = self.stop.clone();
         let mut voice = Voice::subagent(&session, self.caller.clone(), recorder, self.audience);
-        voice.stops_with(stop.clone());
+        // In the background it is heard out, though it is told to stop.
+        if self.audience != Audience::Background {
+            voice.stops_with(stop.clone(), self.let_go.clone());
+        }
         voice.reports_progress(self.note.clone());
         self.pace.reach(2).await;
         voice.task(&blocks);
@@ -138,6 +144,7 @@ impl Job {
             request,
         };
         let said = Box::pin(talk.run()).await;
+        session.end_commands_of(self.caller.agent_id.as_str());
         let end = match said.end {
             _ if stop.is_cancelled() => TaskEnd::Stopped,
             End::AbortedStreaming | End::AbortedTools => TaskEnd::Stopped,

@@ -22,11 +22,22 @@ struct Running {
     stop: CancellationToken,
     /// It has had its first answer.
     answered: bool,
+    /// It was stopped, and the host has heard of that.
+    silence: Option<Silence>,
+}
+
+/// Who still hears of a subagent that was stopped. The host has heard of it already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Silence {
+    /// The model, by a prompt of the session's own.
+    ButForTheModel,
+    /// Nobody.
+    ForGood,
 }
 
 impl RunningAgents {
     pub(crate) fn began(&self, id: TaskId, stop: CancellationToken) {
-        self.agents().insert(id, Running { stop, answered: false });
+        self.agents().insert(id, Running { stop, answered: false, silence: None });
     }
 
     /// One has had its first answer; nothing happens when it had more before, or is none of these.
@@ -37,14 +48,23 @@ impl RunningAgents {
         self.progress.notify_waiters();
     }
 
-    pub(crate) fn ended(&self, id: &TaskId) {
-        self.agents().remove(id);
+    /// One is over. Gives who is to hear of it, if it was stopped.
+    pub(crate) fn ended(&self, id: &TaskId) -> Option<Silence> {
+        let ended = self.agents().remove(id);
         self.progress.notify_waiters();
+        ended.and_then(|agent| agent.silence)
     }
 
-    /// Stops one. False: no such agent runs.
-    pub(crate) fn stop(&self, id: &str) -> bool {
-        self.agents().get(id).map(|agent| agent.stop.cancel()).is_some()
+    /// Stops one that the host has heard, or is about to hear, the end of. False: no such agent runs.
+    pub(crate) fn stop(&self, id: &str, silence: Silence) -> bool {
+        match self.agents().get_mut(id) {
+            Some(agent) => {
+                agent.silence = Some(silence);
+                agent.stop.cancel();
+                true
+            }
+            None => false,
+        }
     }
 
     /// Waits a moment until all have had their first answers. They were started first, so they are heard first.

@@ -8,10 +8,14 @@ use pilothouse_proto::message::SubagentStats;
 use pilothouse_proto::system::TaskEnd;
 use pilothouse_tools::{Done, Input, Outcome};
 use serde_json::{Value, json};
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
 
 use super::kind::{GENERAL, Kind};
 use super::run::{Job, Report, resolve};
+use super::running::Silence;
 use crate::session::Session;
+use crate::tasks::{TaskNote, TaskOver};
 use crate::tool::{AgentTool, Ran, ToolCall, Working};
 use crate::voice::Audience;
 
@@ -57,7 +61,9 @@ impl AgentTool for Agent {
             };
             let wanted = call.input.get("run_in_background").and_then(Value::as_bool);
             // What a subagent hands on it waits for: nobody else would hear the report.
-            let background = call.caller.is_none() && wanted.or(job.kind.background).unwrap_or(true);
+            let background = session.has_background()
+                && call.caller.is_none()
+                && wanted.or(job.kind.background).unwrap_or(true);
             session.count_subagents(|stats| count_start(stats, &job, wanted, background));
             if background { start(job, session) } else { wait(job, call, session).await }
         })
@@ -86,18 +92,38 @@ fn forwards_text(session: &Session) -> bool {
 /// Starts it in the background; the end is told later, as a prompt of the session itself.
 fn start(mut job: Job, session: &Arc<Session>) -> Ran {
     job.audience = Audience::Background;
-    let (note, model) = (job.note.clone(), job.model.clone());
-    session.running_agents().began(note.id.clone(), job.stop.clone());
+    let (note, model, stop) = (job.note.clone(), job.model.clone(), job.stop.clone());
     session.task_began(note.clone());
-    let worker = session.clone();
-    let ended = note.clone();
+    let mut work = JoinSet::new();
+    work.spawn(job.run(session.clone()));
+    goes_on(work, &note, stop, session);
+    launched(session, &note, &model)
+}
+
+/// Has a subagent work on in the background.
+fn goes_on(mut work: JoinSet<Report>, note: &TaskNote, stop: CancellationToken, session: &Arc<Session>) {
+    session.running_agents().began(note.id.clone(), stop);
+    let (worker, note) = (session.clone(), note.clone());
     tokio::spawn(async move {
-        let report = job.run(worker.clone()).await;
-        worker.running_agents().ended(&ended.id);
+        let Some(Ok(report)) = work.join_next().await else {
+            // It broke down; the debug log says how.
+            worker.running_agents().ended(&note.id);
+            let over = TaskOver { end: TaskEnd::Failed, ..worker.stopped(&note) };
+            return worker.task_over(&note.id, over);
+        };
+        let silence = worker.running_agents().ended(&note.id);
         count_end(&worker, &report);
-        let over = report.over(&worker, &ended);
-        worker.task_over(&ended.id, over);
+        let over = report.over(&worker, &note);
+        match silence {
+            None => worker.task_over(&note.id, over),
+            Some(Silence::ButForTheModel) => worker.tell_model_over(&note, &over),
+            Some(Silence::ForGood) => {}
+        }
     });
+}
+
+/// What the model hears of a subagent in the background.
+fn launched(session: &Session, note: &TaskNote, model: &str) -> Ran {
     let file = session.workspace().output_dir().join("tasks").join(format!("{}.output", note.id));
     let text = format!(
         "The subagent {} works on it in the background. Its report will come as a message of its own, so do not wait or \
@@ -119,16 +145,43 @@ fn start(mut job: Job, session: &Arc<Session>) -> Ran {
     )
 }
 
-/// Runs it while the call waits.
+/// Runs it while the call waits, or until somebody lets it go.
 async fn wait(mut job: Job, call: &ToolCall, session: &Arc<Session>) -> Ran {
     job.audience = Audience::Foreground { words: forwards_text(session) };
-    job.stop = call.stop.child_token();
     job.pace = call.pace.clone();
     let (note, model, agent_type) = (job.note.clone(), job.model.clone(), job.kind.name.clone());
+    let (stop, let_go) = (job.stop.clone(), job.let_go.clone());
+    // Nobody would hear the report of one that a subagent started.
+    if call.caller.is_none() && session.has_background() {
+        session.foreground().began(note.clone(), let_go.clone(), stop.clone());
+    }
     session.tell_task_started(&note, false);
-    let report = job.run(session.clone()).await;
+    let mut work = JoinSet::new();
+    work.spawn(job.run(session.clone()));
+    let report = loop {
+        tokio::select! {
+            biased;
+            () = let_go.cancelled() => {
+                goes_on(work, &note, stop, session);
+                return launched(session, &note, &model);
+            }
+            () = call.stop.cancelled(), if !stop.is_cancelled() => stop.cancel(),
+            report = work.join_next() => break report,
+        }
+    };
+    let was_ours = session.foreground().over(&note) || call.caller.is_some() || !session.has_background();
+    let Some(Ok(report)) = report else {
+        session.tell_task_over(&note, &TaskOver { end: TaskEnd::Failed, ..session.stopped(&note) });
+        let message = "The subagent broke down; see the debug log".to_owned();
+        return Outcome::Failed { message, misuse: false }.into();
+    };
     count_end(session, &report);
     let over = report.over(session, &note);
+    if !was_ours && !call.stop.is_cancelled() {
+        // Somebody ended it, and the host has heard of that; the turn goes on.
+        let message = "[Request interrupted by user for tool use]".to_owned();
+        return Outcome::Failed { message, misuse: false }.into();
+    }
     if report.end == TaskEnd::Stopped {
         // The host hears of the stopped call first, then of its task.
         let after = session.task_over_frames(&note, &over);

@@ -190,12 +190,82 @@ async fn a_background_agent_can_be_stopped_by_its_id() {
     let ran = Agent.run(&test.call("Agent", task(json!({}))), &test.session).await;
     let Outcome::Done(done) = &ran.outcome else { panic!("{:?}", ran.outcome) };
     let id = done.structured["agentId"].as_str().expect("an id").to_owned();
-    assert!(!test.session.running_agents().stop("nobody"));
-    assert!(test.session.running_agents().stop(&id));
+    assert!(!test.session.running_agents().stop("nobody", Silence::ForGood));
+    assert!(test.session.running_agents().stop(&id, Silence::ButForTheModel));
     let prompt = tokio::time::timeout(Duration::from_secs(10), prompts.recv())
         .await
         .expect("in time")
         .expect("a prompt");
     assert!(prompt.frame.text().contains("<status>stopped</status>"), "{:?}", prompt.frame.text());
-    assert!(!test.session.running_agents().stop(&id));
+    assert!(!test.session.running_agents().stop(&id, Silence::ButForTheModel));
+}
+
+#[tokio::test]
+async fn one_that_a_call_waits_for_can_go_on_in_the_background() {
+    let test = session(&[]);
+    let mut prompts = test.session.take_own_prompts().expect("the prompts of the session");
+    test.will_answer(vec![
+        call_of("Bash", json!({"command": "sleep 0.5"})),
+        vec![ContentBlock::text("found it")],
+    ]);
+    let call = test.call("Agent", task(json!({"run_in_background": false})));
+    assert!(!test.session.to_background(None), "nothing is there to let go");
+    let let_go = async {
+        while test.model.asked.lock().unwrap().is_empty() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        assert!(!test.session.to_background(Some("toolu_other")));
+        assert!(test.session.to_background(Some(call.id.as_str())));
+        assert!(!test.session.to_background(None), "it has gone");
+    };
+    let (ran, ()) = tokio::join!(Agent.run(&call, &test.session), let_go);
+    let Outcome::Done(done) = &ran.outcome else { panic!("{:?}", ran.outcome) };
+    assert_eq!(done.structured["status"], "async_launched");
+    // An interrupt of the turn that it began in is none of its business any more.
+    call.stop.cancel();
+    let prompt = tokio::time::timeout(Duration::from_secs(10), prompts.recv()).await.expect("in time");
+    assert!(prompt.expect("a prompt").frame.text().contains("found it"));
+    let frames = test.frames().await;
+    let moved = frames.iter().find(|frame| frame["patch"]["is_backgrounded"] == true).expect("told");
+    assert_eq!(moved["task_id"], done.structured["agentId"]);
+    let words: Vec<String> = short(&frames);
+    assert_eq!(
+        words[words.len() - 4..],
+        ["assistant^[text]", "task_updated", "task_notification", "background_tasks_changed"]
+    );
+    assert_eq!(words.iter().filter(|word| *word == "background_tasks_changed").count(), 2, "{words:?}");
+}
+
+#[tokio::test]
+async fn an_interrupt_takes_background_agents_along_and_leaves_no_prompt() {
+    let test = session(&[]);
+    let mut prompts = test.session.take_own_prompts().expect("the prompts of the session");
+    Agent.run(&test.call("Agent", task(json!({}))), &test.session).await;
+    assert!(test.session.has_background_agents());
+    test.session.stop_background_agents();
+    let frames = test.frames().await;
+    let words = short(&frames);
+    let told = words.iter().position(|word| word == "task_updated").expect("told");
+    assert_eq!(words[told..told + 3], ["task_updated", "task_notification", "background_tasks_changed"]);
+    assert_eq!(frames[told]["patch"]["status"], "killed");
+    assert!(!test.session.has_background_agents());
+    assert!(tokio::time::timeout(Duration::from_millis(300), prompts.recv()).await.is_err(), "no prompt");
+}
+
+#[tokio::test]
+async fn what_an_agent_leaves_in_the_background_ends_with_it() {
+    let test = session(&[]);
+    test.will_answer(vec![
+        call_of("Bash", json!({"command": "sleep 30", "run_in_background": true})),
+        vec![ContentBlock::text("found it")],
+    ]);
+    let input = task(json!({"run_in_background": false, "subagent_type": "helper"}));
+    Agent.run(&test.call("Agent", input), &test.session).await;
+    let frames = test.frames().await;
+    let started = frames.iter().find(|frame| frame["task_type"] == "local_bash").expect("a command");
+    assert_eq!(started["owned_by_subagent"], true);
+    let ends: Vec<&Value> = frames.iter().filter(|frame| frame["subtype"] == "task_notification").collect();
+    assert_eq!(ends[0]["task_id"], started["task_id"], "the command ends first");
+    assert_eq!(ends[0]["status"], "stopped");
+    assert_eq!(ends[1]["status"], "completed");
 }

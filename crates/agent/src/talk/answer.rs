@@ -122,7 +122,7 @@ impl Talking {
                 ContentBlock::Text(text) => self.said.text = text.text.clone(),
                 ContentBlock::ToolUse(call) => calls.push(ToolCall {
                     id: call.id.clone(),
-                    name: call.name.clone(),
+                    name: self.talk.session.meant(&call.name),
                     input: input_of(&call.input),
                     caller: self.talk.voice.caller().cloned(),
                     stop: self.talk.stop.token().clone(),

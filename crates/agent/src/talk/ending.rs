@@ -49,7 +49,7 @@ impl Talking {
             let text = if end == End::AbortedTools { words::INTERRUPTED_TOOLS } else { words::INTERRUPTED };
             let blocks = vec![ContentBlock::text(text)];
             self.talk.history.add_user(blocks.clone());
-            if self.talk.voice.caller().is_none() {
+            if self.talk.voice.is_heard_out() {
                 self.talk.voice.own_words(blocks, false, |_| {});
             }
         }

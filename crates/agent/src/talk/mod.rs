@@ -289,7 +289,10 @@ impl Talking {
 
     fn tell(&self, performed: &Performed) {
         if let Some(task) = performed.structured.get("backgroundTaskId").and_then(Value::as_str) {
-            self.talk.session.command_began(task, &performed.call.id);
+            self.talk.session.command_began(task, &performed.call);
+        }
+        for frame in &performed.before {
+            self.talk.session.output().emit(frame.clone());
         }
         let voice = &self.talk.voice;
         voice.tool_result(performed.result.clone(), performed.structured.clone(), performed.meta.clone());

@@ -1,6 +1,6 @@
 use std::time::{Duration, Instant};
 
-use pilothouse_tools::{Background, Bash, Outcome, Tool};
+use pilothouse_tools::{Background, Bash, Outcome, Reins, Tool};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
@@ -127,4 +127,81 @@ async fn a_background_command_can_be_stopped() {
         project.structured(&bash, json!({ "command": "sleep 30", "run_in_background": true })).await;
     assert!(background.stop(started["backgroundTaskId"].as_str().unwrap()));
     assert_eq!(ends.recv().await.unwrap().code, None);
+}
+
+/// The reins of a command, under this id.
+fn reins(id: &str) -> Reins {
+    Reins { id: id.to_owned(), let_go: CancellationToken::new(), kill: CancellationToken::new() }
+}
+
+#[tokio::test]
+async fn a_command_that_is_let_go_goes_on_with_all_of_its_output_in_a_file() {
+    let project = Project::new();
+    let (background, mut ends) = Background::new();
+    let bash = Bash::new(background.clone());
+    let held = reins("bletgo");
+    let input = json!({ "command": "echo before; sleep 0.4; echo after; kill -9 $$" });
+    let input = input.as_object().unwrap().clone();
+    let run = bash.run_held(input, &project.workspace, CancellationToken::new(), Some(held.clone()));
+    let (outcome, ()) = tokio::join!(run, async {
+        tokio::time::sleep(Duration::from_millis(150)).await;
+        held.let_go.cancel();
+    });
+    let Outcome::Done(done) = outcome else { panic!("{outcome:?}") };
+    assert_eq!(done.structured["backgroundTaskId"], "bletgo");
+    assert_eq!(done.structured["backgroundedByUser"], true);
+    assert_eq!(background.tasks().len(), 1);
+    let end = ends.recv().await.unwrap();
+    // A signal is an end like any other, and not taken for a stop.
+    assert_eq!((end.task.id.as_str(), end.code), ("bletgo", Some(137)));
+    assert_eq!(std::fs::read_to_string(&end.task.output).unwrap(), "before\nafter\n");
+}
+
+#[tokio::test]
+async fn a_command_whose_time_is_up_goes_on_when_somebody_holds_the_reins() {
+    let project = Project::new();
+    let (background, mut ends) = Background::new();
+    let bash = Bash::new(background.clone());
+    let input = json!({ "command": "echo early; sleep 0.6; echo late", "timeout": 200 });
+    let input = input.as_object().unwrap().clone();
+    let run = bash.run_held(input, &project.workspace, CancellationToken::new(), Some(reins("btimeup")));
+    let Outcome::Done(done) = run.await else { panic!("it goes on") };
+    assert_eq!(
+        (&done.structured["stdout"], &done.structured["timedOutAfterMs"]),
+        (&json!("early"), &json!(200))
+    );
+    assert!(done.content.as_str().unwrap().contains("btimeup"), "{}", done.content);
+    let end = ends.recv().await.unwrap();
+    assert_eq!(end.code, Some(0));
+    assert_eq!(std::fs::read_to_string(&end.task.output).unwrap(), "early\nlate\n");
+}
+
+#[tokio::test]
+async fn a_command_that_is_killed_from_outside_says_so() {
+    let project = Project::new();
+    let held = reins("bkill");
+    let input = json!({ "command": "echo so far; sleep 30" }).as_object().unwrap().clone();
+    let bash = bash();
+    let run = bash.run_held(input, &project.workspace, CancellationToken::new(), Some(held.clone()));
+    let (outcome, ()) = tokio::join!(run, async {
+        tokio::time::sleep(Duration::from_millis(150)).await;
+        held.kill.cancel();
+    });
+    let Outcome::Failed { message, misuse: false } = outcome else { panic!("{outcome:?}") };
+    assert_eq!(message, "Exit code 137\nso far\n\n[killed]");
+}
+
+#[tokio::test]
+async fn nothing_is_left_in_the_directory_for_temporary_files() {
+    let project = Project::new();
+    let (background, mut ends) = Background::new();
+    let bash = Bash::new(background.clone());
+    // Where a command reports its directory is its fifth argument.
+    let input =
+        json!({ "command": "tr '\\0' '\\n' < /proc/$$/cmdline | tail -n 1", "run_in_background": true });
+    project.structured(&bash, input).await;
+    let end = ends.recv().await.unwrap();
+    let report = std::fs::read_to_string(&end.task.output).unwrap();
+    assert!(report.starts_with('/'), "{report}");
+    assert!(!std::path::Path::new(report.trim_end()).exists(), "{report} is still there");
 }
