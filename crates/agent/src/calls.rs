@@ -89,12 +89,16 @@ async fn perform_known(session: &Arc<Session>, mut call: ToolCall, tool: &dyn Ag
                 Some(_) => call.pace.end().await,
                 None => call.pace.reach(2).await,
             }
+            let unjudged = non_execution_kind.as_deref() == Some("automode-unavailable");
             let structured = structured.unwrap_or_else(|| format!("Error: {message}").into());
             let meta = meta(&call, decision, non_execution_kind);
             let mut performed = Performed::refused(call, &message, Some(structured), meta);
             performed.contexts = contexts;
             if then_stop.is_some() {
                 performed.end = CallEnd::HookStopped;
+            }
+            if unjudged && session.is_beyond_judging() {
+                performed.end = CallEnd::Unjudged;
             }
             performed
         }

@@ -55,7 +55,9 @@ pub(crate) async fn compact(
     let begun = Instant::now();
     let pre_tokens = session.context_tokens();
     tell(session, Some(StatusKind::from("compacting")), None);
-    session.compact_hooks_before(trigger, instructions).await;
+    if let Some(reason) = session.compact_hooks_before(trigger, instructions).await {
+        return failed(session, &format!("a PreCompact hook forbids it: {reason}"));
+    }
     let mut request = as_it_stands(session);
     // All else stays as in any other request, so that the API finds it in its cache.
     request.purpose = Purpose::Compaction;

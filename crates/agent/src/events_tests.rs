@@ -101,7 +101,6 @@ async fn every_event_that_can_occur_is_told() {
         "CwdChanged",
         "InstructionsLoaded",
         "MessageDisplay",
-        "PermissionDenied",
         "PermissionRequest",
         "PostCompact",
         "PostModelSwitch",

@@ -34,15 +34,19 @@ impl Session {
         self.hooks().fire(self, &scene, occasion).await;
     }
 
-    /// The conversation is about to be compacted.
-    pub(crate) async fn compact_hooks_before(self: &Arc<Self>, trigger: Trigger, instructions: &str) {
+    /// The conversation is about to be compacted. Gives why hooks forbid it, if they do.
+    pub(crate) async fn compact_hooks_before(
+        self: &Arc<Self>,
+        trigger: Trigger,
+        instructions: &str,
+    ) -> Option<String> {
         if !self.hooks().wants(&HookEvent::PreCompact) {
-            return;
+            return None;
         }
         let scene = self.scene(None);
         let instructions = (!instructions.is_empty()).then(|| instructions.to_owned());
         let occasion = Occasion::pre_compact(&scene, named(trigger), instructions);
-        self.hooks().fire(self, &scene, occasion).await;
+        self.hooks().fire(self, &scene, occasion).await.block
     }
 
     /// The conversation was compacted. Gives what hooks want the model to know from now on.
@@ -86,19 +90,26 @@ impl Session {
         let mut extra = Extra::new();
         let outcome = serde_json::json!({"kind": kind, "prompt_kept": kept, "reason": reason});
         extra.insert("prompt_submit_outcome", outcome);
-        let frame = Informational {
+        let mut frame = self.informational(InformationalLevel::Warning, content);
+        frame.prevent_continuation = true.into();
+        frame.extra = extra;
+        self.output().emit(AgentFrame::System(System::Informational(Box::new(frame))));
+    }
+
+    /// A line for the user.
+    pub(crate) fn informational(&self, level: InformationalLevel, content: String) -> Informational {
+        Informational {
             content,
-            level: InformationalLevel::Warning,
+            level,
             tool_use_id: Opt::Absent,
-            prevent_continuation: true.into(),
+            prevent_continuation: Opt::Absent,
             tag: Opt::Absent,
             uuid: self.stamp().uuid(),
             session_id: self.id(),
             timestamp: Opt::Absent,
             is_meta: Opt::Absent,
-            extra,
-        };
-        self.output().emit(AgentFrame::System(System::Informational(Box::new(frame))));
+            extra: Extra::new(),
+        }
     }
 }
 

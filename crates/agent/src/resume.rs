@@ -50,7 +50,12 @@ pub(crate) fn begin(session: &Session) -> Result<(), CannotBegin> {
         at: launch.resume_at.clone().map(EntryId),
         drops_turn: launch.resume_drops_turn.clone(),
     };
-    let past = store.load(found, Some(&launch.cwd), &options).map_err(|error| refusal(found, &error))?;
+    let past = match store.load(found, Some(&launch.cwd), &options) {
+        // An id says enough, wherever the conversation began.
+        Err(StoreError::NotFound { .. }) => store.load(found, None, &options),
+        loaded => loaded,
+    };
+    let past = past.map_err(|error| refusal(found, &error))?;
     take_up(session, &store, &past)
         .map_err(|error| CannotBegin { text: format!("Error: {error}"), with_result: true })
 }

@@ -84,6 +84,14 @@ struct State {
     max_thinking_tokens: Option<u64>,
     /// The id of the prompt that is being worked on, for hooks and transcripts.
     prompt_id: Uuid,
+    /// Frames that are told when the turn has begun.
+    held: Vec<System>,
+    /// Calls of the turn that no check could judge.
+    unjudged: u32,
+    /// Whether the user knows that there is no check.
+    told_of_no_judge: bool,
+    /// The user's last message, by its id in the transcript.
+    last_message: Option<Uuid>,
     denials: Vec<PermissionDenial>,
     title: Option<String>,
     /// What was spent since the process began, and since the last result.

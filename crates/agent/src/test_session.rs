@@ -94,6 +94,7 @@ impl TestSession {
             ("HOME".to_owned(), home.path().display().to_string()),
             ("PATH".to_owned(), std::env::var("PATH").unwrap_or_default()),
             ("IS_SANDBOX".to_owned(), "1".to_owned()),
+            ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC".to_owned(), "1".to_owned()),
         ]
         .into_iter()
         .collect();

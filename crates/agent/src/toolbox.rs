@@ -117,14 +117,23 @@ impl Session {
         aliases.and_then(|aliases| aliases.get(name)).map_or(name, String::as_str).to_owned()
     }
 
+    /// Whether a rule takes the tool away.
     fn is_denied_as_a_whole(&self, name: &str) -> bool {
         self.rules(|engine| {
             let entries = engine.context().rules.entries().iter();
             let mut denied =
                 entries.filter(|entry| entry.behavior == Behavior::Deny && !entry.rule.is_malformed());
             denied.any(|entry| {
-                entry.rule.tool() == name && entry.rule.content().is_none_or(|content| content == "*")
+                entry.rule.content().is_none_or(|content| content == "*") && is_meant(entry.rule.tool(), name)
             })
         })
     }
+}
+
+/// Whether a rule's name means a tool: its own, or that of its MCP server.
+fn is_meant(named: &str, tool: &str) -> bool {
+    let server = named.strip_suffix("__*").unwrap_or(named);
+    let of_server =
+        server.starts_with("mcp__") && tool.strip_prefix(server).is_some_and(|rest| rest.starts_with("__"));
+    named == tool || of_server
 }

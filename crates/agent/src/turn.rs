@@ -12,7 +12,7 @@ use crate::command_turn::{self, Left};
 use crate::compact;
 use crate::frames::init::init;
 use crate::frames::result::{self, Circumstances};
-use crate::hooks::Occasion;
+use crate::hooks::{Failure, Occasion};
 use crate::machine::{End, Lifecycle, Limits, Prompt, Stop};
 use crate::prompt;
 use crate::session::Session;
@@ -44,6 +44,7 @@ pub(crate) async fn run(session: Arc<Session>, mut prompts: Vec<Prompt>, stop: S
     if !matches!(left, Left::Result { .. }) {
         session.output().emit(init(&session, &ids));
     }
+    session.tell_kept();
     let mut echoes = echoes(&session, &prompts);
     if !matches!((&left, &told), (Left::All | Left::Prompt { .. }, Told::Contexts(_))) {
         echo_all(&session, std::mem::take(&mut echoes));
@@ -155,6 +156,10 @@ async fn tell_hooks(session: &Arc<Session>, prompts: &[Prompt], stop: &StopSigna
         if let Some(reason) = report.stop {
             return Told::Blocked { reason, kept: true };
         }
+        if report.failure == Some(Failure::TimedOut) {
+            let reason = "a hook of the host that was to check the prompt did not answer in time".to_owned();
+            return Told::Blocked { reason, kept: false };
+        }
         let title = report.specific.iter().find_map(|specific| match specific {
             HookSpecificOutput::UserPromptSubmit(output) => output.session_title.as_deref(),
             _ => None,
@@ -177,13 +182,22 @@ pub(crate) fn name(session: &Session, prompts: &mut [Prompt]) {
 /// The host's messages to be echoed, if it wants that.
 pub(crate) fn echoes(session: &Session, prompts: &[Prompt]) -> Vec<User> {
     let wanted = session.launch().replay_user_messages;
-    let prompts = prompts.iter().filter(|prompt| wanted && prompt.from_host);
-    let stamped = |prompt: &Prompt| User {
+    let prompts: Vec<&Prompt> = prompts.iter().filter(|prompt| wanted && prompt.from_host).collect();
+    let stamped = |prompt: &&Prompt| User {
         timestamp: session.stamp().timestamp().into(),
         uuid: prompt.id().cloned().into(),
         ..echo(session, &prompt.frame)
     };
-    prompts.map(stamped).collect()
+    let texts: Option<Vec<String>> = prompts.iter().map(|prompt| prompt.text()).collect();
+    match (texts, prompts.first()) {
+        // What is one message to the model is one to the host.
+        (Some(texts), Some(first)) if texts.len() > 1 => {
+            let mut joined = stamped(first);
+            joined.message.content = texts.join("\n").into();
+            vec![joined]
+        }
+        _ => prompts.iter().map(stamped).collect(),
+    }
 }
 
 pub(crate) fn echo_all(session: &Session, echoes: Vec<User>) {
@@ -237,7 +251,7 @@ fn take_in(session: &Session, prompts: &[Prompt], instead: Option<Vec<ContentBlo
         blocks.push(ContentBlock::text(words.join("\n")));
     }
     for context in contexts {
-        blocks.push(ContentBlock::text(format!("<system-reminder>\n{context}\n</system-reminder>")));
+        blocks.push(crate::words::reminder(&context));
     }
     session.history().add_user(blocks);
 }

@@ -1,6 +1,8 @@
 //! What the session says in its own words to the model. Markers that hosts look for are kept to the letter.
 
-use crate::machine::Nudge;
+use pilothouse_proto::ContentBlock;
+
+use crate::machine::{MOST_STOP_BLOCKS, Nudge};
 use crate::session::Session;
 
 /// Said in the user's name when the user stops an answer. Hosts look for it.
@@ -35,6 +37,41 @@ pub(crate) fn nudge(nudge: Nudge) -> &'static str {
 /// What is said to the user about a refusal.
 pub(crate) fn refusal_notice(model: &str) -> String {
     format!("A safety check of {model} stopped the answer above; it goes on once with a note about that")
+}
+
+/// Context that hooks or the session add to what the model reads.
+pub(crate) fn reminder(context: &str) -> ContentBlock {
+    ContentBlock::text(format!("<system-reminder>\n{context}\n</system-reminder>"))
+}
+
+/// What is said to the user of a model that hits its output limit however often it is told to go on.
+pub(crate) fn output_limit_reached(most: u64) -> String {
+    format!("API Error: the answer is longer than the {most} tokens that the model may write at a time")
+}
+
+/// What is said to the user of a model that was stopped by a safety check a second time.
+pub(crate) fn refused_again(model: &str) -> String {
+    format!(
+        "API Error: a safety check of {model} stopped the answer again. Word the request differently, begin a new session, or \
+         choose another model."
+    )
+}
+
+/// What is said to the user when a hook that was to judge the end of a turn gave no answer.
+pub(crate) const STOP_HOOK_TIMED_OUT: &str =
+    "Stop says: the host did not answer in time, so the turn ends without its word";
+
+/// What is said to the user when a model goes on calling what no check can judge.
+pub(crate) const TOO_MUCH_UNJUDGED: &str = "The model goes on with calls that no safety check can judge here, so the turn ends. Use another permission mode \
+     to go on.";
+
+/// What is said to the user when hooks never let a turn end.
+pub(crate) fn stop_hooks_overruled() -> String {
+    let times = MOST_STOP_BLOCKS + 1;
+    format!(
+        "Stop hooks kept the turn from ending {times} times in a row, so it ends all the same. A hook that finds stop_hook_active \
+         set in its input should let the turn end."
+    )
 }
 
 pub(crate) fn no_such_tool(session: &Session, name: &str) -> String {

@@ -31,17 +31,22 @@ pub enum BuiltinKind {
 use BuiltinKind::{Gone, Local, Prompt, Unavailable};
 
 /// The built-in commands, by name, as observed on agent CLI 2.1.325. A command or skill of the same name hides them.
-pub const BUILTINS: [Builtin; 25] = [
+pub const BUILTINS: [Builtin; 35] = [
     builtin("add-dir", &[], "<path>", "Add a working directory", Unavailable),
+    builtin("agents", &[], "", "Say how subagents are made", Local),
+    builtin("bug", &[], "", "Report a problem", Unavailable),
     builtin("clear", &["reset", "new"], "[name]", "Start over with an empty conversation", Local),
     builtin("compact", &[], "[instructions]", "Summarise the conversation to make room", Local),
     builtin("config", &["settings"], "key=value", "Change a setting", Local),
     builtin("context", &[], "", "Show what fills the context", Local),
     builtin("doctor", &["checkup"], "", "Check the installation", Prompt),
     builtin("export", &[], "[file]", "Export the conversation", Unavailable),
+    builtin("fast", &[], "", "Switch fast mode", Local),
     builtin("help", &[], "", "List the commands", Unavailable),
+    builtin("hooks", &[], "", "View hooks", Unavailable),
     builtin("init", &[], "", "Write a CLAUDE.md for the project", Prompt),
     builtin("login", &[], "", "Switch accounts", Unavailable),
+    builtin("logout", &[], "", "Sign out", Unavailable),
     builtin("mcp", &[], "[reconnect|enable|disable [server|all]]", "Manage MCP servers", Local),
     builtin("memory", &[], "", "Edit CLAUDE.md", Unavailable),
     builtin("model", &[], "<model>", "Switch the model", Local),
@@ -54,7 +59,12 @@ pub const BUILTINS: [Builtin; 25] = [
     builtin("review", &["code-review"], "[target]", "Review the current changes", Prompt),
     builtin("rewind", &[], "", "Go back to an earlier point", Unavailable),
     builtin("security-review", &[], "", "Review the pending changes for security", Prompt),
+    builtin("skills", &[], "", "List skills", Unavailable),
     builtin("status", &[], "", "Show version and connection", Unavailable),
+    builtin("tasks", &[], "", "View background tasks", Unavailable),
+    builtin("terminal-setup", &[], "", "Set up key bindings", Unavailable),
+    builtin("theme", &[], "", "Change the colours", Unavailable),
+    builtin("upgrade", &[], "", "Change the subscription", Unavailable),
     builtin("usage", &["cost", "stats"], "", "Show cost and token usage", Local),
     builtin("vim", &[], "", "Edit prompts as in vim", Unavailable),
 ];

@@ -69,6 +69,10 @@ pub trait End: sealed::Sealed + Sized + Send + Sync + 'static {
     #[doc(hidden)]
     fn salvage(raw: &[u8]) -> Option<ControlRequest<Self::Asked>>;
 
+    /// Whether a `control_request` that asks nothing is answered. An agent ends instead, as its host must hear.
+    #[doc(hidden)]
+    const ANSWERS_EMPTY_REQUESTS: bool;
+
     /// Requests to this end that a reply says are still open.
     #[doc(hidden)]
     fn reopened(response: &ControlResponse) -> Vec<ControlRequest<Self::Asked>>;
@@ -184,6 +188,8 @@ impl End for Host {
         (request.tag == "hook_callback").then(|| ControlRequest::new(id, AgentRequest::Unknown(request)))
     }
 
+    const ANSWERS_EMPTY_REQUESTS: bool = true;
+
     fn reopened(response: &ControlResponse) -> Vec<ControlRequest<AgentRequest>> {
         let lists = match &response.response {
             Reply::Success(reply) => [
@@ -242,6 +248,8 @@ impl End for Agent {
         let (id, request) = parts(raw)?;
         Some(ControlRequest::new(id, HostRequest::Unknown(request)))
     }
+
+    const ANSWERS_EMPTY_REQUESTS: bool = false;
 
     fn reopened(_: &ControlResponse) -> Vec<ControlRequest<HostRequest>> {
         Vec::new()

@@ -44,6 +44,10 @@ pub enum FailureKind {
     },
     /// The request has too many bytes.
     RequestTooLarge,
+    /// The model wrote as much as it may, again and again.
+    OutputLimit,
+    /// A safety check stopped the model.
+    Refused,
 }
 
 impl ApiFailure {

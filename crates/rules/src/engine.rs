@@ -170,11 +170,18 @@ impl Engine {
         };
         let mut decision = simple(found.behavior, step, &reason);
         decision.subcommands = self.restricted_parts(call, &found, shell);
+        // What a rule forbids may be run by another shell here: nobody is to allow that once and for all.
+        let softened =
+            found.is_softened() && rule.as_ref().is_some_and(|rule| rule.behavior == Behavior::Deny);
         decision.rule = rule;
         if let (Behavior::Ask, Kind::Fetch { host }, false) = (found.behavior, kind, found.whole_tool) {
             decision.suggestions = Some(vec![suggest::allow_host(host)]);
         }
+        if softened {
+            decision.suggestions = Some(Vec::new());
+        }
         decision.reason_type = Some(match kind {
+            _ if softened => ReasonType::SafetyCheck,
             Kind::Shell(_)
                 if found.behavior == Behavior::Deny
                     && !found.whole_tool

@@ -29,6 +29,16 @@ pub(crate) struct Restriction {
     pub(crate) whole_tool: bool,
 }
 
+/// What is said of a command that another shell is told to run.
+const OTHER_SHELL: &str = "another shell is told to run a command that a rule names";
+
+impl Restriction {
+    /// Whether a denied command is only asked about, because it is another shell that would run it.
+    pub(crate) fn is_softened(&self) -> bool {
+        self.behavior == Behavior::Ask && self.detail == OTHER_SHELL
+    }
+}
+
 /// The strictest restriction on a call.
 pub(crate) fn restriction(
     call: &ToolCall,
@@ -188,9 +198,7 @@ impl Search<'_> {
         // What another shell is told to run is less certain, and the real CLI asks there as well.
         let (behavior, detail) = match part.route {
             Route::Direct => (behavior, "a rule matches a command in it".to_owned()),
-            Route::OtherShell => {
-                (Behavior::Ask, "another shell is told to run a command that a rule names".to_owned())
-            }
+            Route::OtherShell => (Behavior::Ask, OTHER_SHELL.to_owned()),
         };
         let subcommand = Some(part.text());
         self.note(Restriction { behavior, rule: Some(rule), subcommand, detail, whole_tool: false });

@@ -10,6 +10,10 @@ use super::configure;
 use crate::compact;
 use crate::session::Session;
 
+/// How subagents are made, for those who look for a dialog.
+const AGENTS: &str = "Subagents are files: .claude/agents/NAME.md in the project, or agents/NAME.md in the configuration directory. \
+     Ask the model to write one, or write it yourself.";
+
 /// Runs a command and says what came of it.
 pub(super) async fn answer(session: &Arc<Session>, name: &str, arguments: &str) -> String {
     match name {
@@ -19,6 +23,8 @@ pub(super) async fn answer(session: &Arc<Session>, name: &str, arguments: &str) 
         "rename" => rename(session, arguments),
         "config" => configure::answer(session, arguments),
         "mcp" => mcp(session),
+        "agents" => AGENTS.to_owned(),
+        "fast" => "Fast mode is not available in this session.".to_owned(),
         other => format!("/{other} does nothing here."),
     }
 }

@@ -39,6 +39,16 @@ fn short(dispatch: &Dispatch) -> (&'static str, String) {
 async fn every_built_in_command_does_what_was_observed() {
     let cases = [
         ("/add-dir /tmp", "unavailable", "/add-dir"),
+        ("/agents", "local", ".claude/agents"),
+        ("/bug", "unavailable", "/bug"),
+        ("/fast", "local", "not available"),
+        ("/hooks", "unavailable", "/hooks"),
+        ("/logout", "unavailable", "/logout"),
+        ("/skills", "unavailable", "/skills"),
+        ("/tasks", "unavailable", "/tasks"),
+        ("/terminal-setup", "unavailable", "/terminal-setup"),
+        ("/theme", "unavailable", "/theme"),
+        ("/upgrade", "unavailable", "/upgrade"),
         ("/clear", "clear", ""),
         ("/reset", "clear", ""),
         ("/new", "clear", ""),

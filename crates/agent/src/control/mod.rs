@@ -197,9 +197,11 @@ fn switch_model(session: &Arc<Session>, wanted: Option<String>, responder: Respo
 
 fn set_model(session: &Session, wanted: Option<String>, responder: Responder<Agent>) {
     let wanted = wanted.filter(|model| !model.is_empty() && model != "default");
+    let before = session.model_info().id;
     session.want_model(wanted.clone().or_else(|| session.launch().model.clone()));
     let resolved = session.model_info().id;
-    if !session.history().is_empty() || session.queue(|queue| queue.is_running()) {
+    let talks = !session.history().is_empty() || session.queue(|queue| queue.is_running());
+    if resolved != before && talks {
         let named = wanted.as_deref().unwrap_or("default");
         let shown =
             if named == resolved { format!("`{resolved}`") } else { format!("`{named} ({resolved})`") };

@@ -19,6 +19,7 @@ use tokio::time::Instant;
 
 use crate::agent::{Complain, Finish, Signal};
 use crate::frames::result;
+use crate::launch::OutputFormat;
 use crate::machine::{Doing, Prompt, Queue, Stop};
 use crate::resume;
 use crate::session::Session;
@@ -94,8 +95,11 @@ impl Driver {
                 }
                 // Hosts stop reading after a result, so the complaint is first.
                 complain(&cannot.text);
-                let frame = result::of_failed_start(&session, &cannot.text);
-                session.output().emit(AgentFrame::Result(Box::new(frame)));
+                // Who reads plain text has read the complaint.
+                if session.launch().output != OutputFormat::Text {
+                    let frame = result::of_failed_start(&session, &cannot.text);
+                    session.output().emit(AgentFrame::Result(Box::new(frame)));
+                }
             } else {
                 complain(&cannot.text);
             }

@@ -32,7 +32,12 @@ pub(crate) fn of_talk(session: &Session, said: &Said, facts: Circumstances) -> T
     let mut result = begin(session, subtype, &facts);
     result.is_error = (result.subtype != ResultSubtype::Success || said.failure.is_some()).into();
     result.terminal_reason = reason.into();
-    result.num_turns = (said.user_frames + 1).into();
+    result.num_turns = match (said.end, session.launch().max_turns) {
+        // The round that was not allowed counts, and calls that ran together count once.
+        (End::MaxTurns, Some(most)) => most + 1,
+        _ => said.user_frames + 1,
+    }
+    .into();
     result.duration_api_ms = millis(session.stamp().took(said.api_time)).into();
     if said.end != End::Budget {
         result.usage = full_usage(&said.usage).into();
@@ -46,6 +51,9 @@ pub(crate) fn of_talk(session: &Session, said: &Said, facts: Circumstances) -> T
             result.api_error_status = Opt::Null;
             result.structured_output = said.structured.clone().into();
         }
+    }
+    if said.end == End::Unjudged {
+        result.extra.insert("stopped_by_permission_check", true);
     }
     if let Some(failure) = &said.failure {
         result.api_error_status = failure.status.map_or(Opt::Null, |status| Opt::Some(status.into()));
@@ -114,6 +122,10 @@ fn how(
         End::SchemaFailures => {
             let error = "The structured output did not fit its schema, however often it was tried".to_owned();
             (ErrorMaxStructuredOutputRetries, TerminalReason::StructuredOutputRetryExhausted, Some(error))
+        }
+        End::Unjudged => {
+            let error = "The turn was ended, because what the model wants to do cannot be judged".to_owned();
+            (ErrorDuringExecution, TerminalReason::AbortedStreaming, Some(error))
         }
         End::AbortedStreaming | End::AbortedTools => {
             let reason = match said.end {

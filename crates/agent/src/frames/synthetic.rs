@@ -25,7 +25,12 @@ pub(crate) fn api_error(session: &Session, failure: &ApiFailure) -> Assistant {
 
 /// A name for failures that have no status.
 pub(crate) fn named(failure: &ApiFailure) -> Option<String> {
-    (failure.kind == FailureKind::Connection).then(|| "connection_failed".to_owned())
+    let name = match failure.kind {
+        FailureKind::Connection => "connection_failed",
+        FailureKind::OutputLimit => "max_output_tokens",
+        _ => return None,
+    };
+    Some(name.to_owned())
 }
 
 /// What a slash command printed.

@@ -35,7 +35,10 @@ pub(super) fn question(scene: &Scene, tool: &ToolUse, decision: &Decision) -> Ca
             false => Opt::Absent,
         },
         server_policy_ask_only: ask_only(tool, decision).into(),
-        classifier_approvable: by(ReasonType::SafetyCheck).then_some(true).into(),
+        classifier_approvable: by(ReasonType::SafetyCheck).then_some(decision.step != Step::AskRule).into(),
+        suppress_always_allow_rule: (by(ReasonType::SafetyCheck) && decision.step == Step::AskRule)
+            .then_some(true)
+            .into(),
         tool_use_id: Opt::Some(tool.id.clone()),
         agent_id: scene.subagent.as_ref().map(|agent| agent.id.clone()).into(),
         requires_user_interaction: (decision.step == Step::UserInteraction).then_some(true).into(),

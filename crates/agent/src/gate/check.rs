@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use pilothouse_proto::hook::{HookSpecificOutput, PermissionRequestDecision};
 use pilothouse_proto::{HookEvent, Lazy, Opt, PermissionUpdate};
-use pilothouse_rules::{Behavior, Decision, Engine, Source, Step, ToolCall as RulesCall};
+use pilothouse_rules::{Behavior, Classifier, Decision, Engine, Source, Step, ToolCall as RulesCall};
 use pilothouse_tools::Outcome;
 use serde_json::json;
 
@@ -96,8 +96,9 @@ impl Gate {
         }
         let asked = RulesCall::new(&tool.name, tool.input.clone());
         let mode = passing.call.caller.as_ref().and_then(|caller| caller.mode);
+        let classifier = session.judge();
         let decision = session.rules(|engine| {
-            if mode.is_none() && !passing.always_asked {
+            if mode.is_none() && !passing.always_asked && matches!(classifier, Classifier::None) {
                 return engine.decide_with_hooks(&asked, &report.opinions);
             }
             let mut context = engine.context().clone();
@@ -105,6 +106,7 @@ impl Gate {
             if passing.always_asked {
                 context.rules.add(Source::Session, Behavior::Ask, &tool.name);
             }
+            context.classifier = classifier;
             Engine::new(context).decide_with_hooks(&asked, &report.opinions)
         });
         if decision.behavior != Behavior::Allow {
@@ -128,7 +130,7 @@ impl Gate {
             };
             return match answer {
                 Some(answer) => settle(passing, answer, "hook"),
-                None => self.deny_unasked(session, scene, tool, decision).await,
+                None => Self::deny_unasked(session, scene, tool, decision),
             };
         }
         if let Asks::Tool(name) = &session.launch().asks {

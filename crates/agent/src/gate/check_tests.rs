@@ -382,19 +382,22 @@ async fn what_hooks_say_goes_along_with_the_verdict() {
 }
 
 #[tokio::test]
-async fn refusals_are_told_to_hooks() {
-    let test = TestSession::new(
-        &["--disallowed-tools", "Bash(touch:*)"],
-        &[],
-        answers(json!(null), json!({"h": {}})),
-    );
+async fn what_no_check_can_judge_is_refused_and_told_to_hooks() {
+    let flags = ["--permission-mode", "auto", "--disallowed-tools", "Bash(rm:*)"];
+    let test = TestSession::new(&flags, &[], answers(json!(null), json!({"h": {}})));
     let gate = gate();
     gate.hooks().register(&json!({"PermissionDenied": [{"hookCallbackIds": ["h"]}]})).expect("good hooks");
-    check(&test, &gate, "Bash", json!({"command": "touch f1"})).await;
-    let asked = test.asked.lock().unwrap();
-    assert_eq!(asked.len(), 1);
+    for command in ["rm f1", "curl http://127.0.0.1:9/", "touch f1", "curl http://127.0.0.1:10/"] {
+        check(&test, &gate, "Bash", json!({"command": command})).await;
+    }
+    let asked = test.asked.lock().unwrap().clone();
+    // What a rule denies is no news to a hook, and edits in the project need no judge.
+    let commands: Vec<&Value> = asked.iter().map(|asked| &asked["input"]["tool_input"]["command"]).collect();
+    assert_eq!(commands, ["curl http://127.0.0.1:9/", "curl http://127.0.0.1:10/"]);
     assert_eq!(asked[0]["input"]["hook_event_name"], "PermissionDenied");
-    assert!(asked[0]["input"]["reason"].as_str().is_some_and(|reason| reason.contains("touch f1")));
+    let told = test.frames().await.into_iter().filter(|frame| frame["tag"] == "auto_mode_no_server_check");
+    assert_eq!(told.count(), 1, "the user is told once");
+    assert!(!test.session.is_beyond_judging());
 }
 
 #[tokio::test]

@@ -9,6 +9,7 @@ mod ask;
 mod check;
 mod disk;
 mod refuse;
+mod unjudged;
 mod words;
 
 pub use check::Gate;

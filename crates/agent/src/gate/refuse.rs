@@ -5,7 +5,7 @@ use std::sync::Arc;
 use pilothouse_proto::hook::HookSpecificOutput;
 use pilothouse_proto::system::PermissionDenied;
 use pilothouse_proto::{AgentFrame, PermissionDecisionMeta, PermissionDenial, System};
-use pilothouse_rules::{Behavior, Decision, HookOpinion, Step};
+use pilothouse_rules::{Behavior, Decision, HookOpinion, ReasonType, Step};
 use serde_json::Value;
 
 use super::ask::shown_input;
@@ -82,36 +82,52 @@ impl Gate {
                     Step::Classifier => words::unjudged(&tool.name, decision),
                     _ => words::denied(&tool.name, &tool.input),
                 };
-                let kind = if step == Step::Classifier { Some("automode-unavailable") } else { BY_RULE };
-                let why = (step == Step::Classifier).then(|| decision.reason.clone());
+                let unjudged = step == Step::Classifier;
+                if unjudged {
+                    session.count_unjudged();
+                }
+                let kind = if unjudged { Some("automode-unavailable") } else { BY_RULE };
+                let why = unjudged.then(|| decision.reason.clone());
                 // A host whose hook allowed the call hears of it through the result alone.
                 let told = !opinions.iter().any(|opinion| opinion.behavior == Behavior::Allow);
                 if told {
                     tell(session, scene, tool, reason_type, why, &message);
                 }
-                let message = self.denied(session, scene, tool, message).await;
+                note(session, tool);
+                let message = match unjudged {
+                    true => self.retry_or(session, scene, tool, message).await,
+                    false => message,
+                };
                 refused(message, by_config, kind)
             }
         }
     }
 
     /// A call would have to be asked about, and nobody is there.
-    pub(super) async fn deny_unasked(
-        &self,
-        session: &Arc<Session>,
+    pub(super) fn deny_unasked(
+        session: &Session,
         scene: &Scene,
         tool: &ToolUse,
         decision: &Decision,
     ) -> Verdict {
         let message = words::nobody_asked(&tool.name, decision);
-        tell(session, scene, tool, None, None, &message);
-        let message = self.denied(session, scene, tool, message).await;
+        let (reason_type, why) = match session.launch().prompts_off {
+            true => (Some("asyncAgent"), Some(words::PROMPTS_OFF.to_owned())),
+            false => (decision.reason_type.map(|kind| kind.name()), words::asked_because(decision)),
+        };
+        tell(session, scene, tool, reason_type, why, &message);
+        note(session, tool);
         refused(message, Some(meta("reject", "config", None)), Some("user-rejected"))
     }
 
-    /// Remembers a refusal and tells hooks. Gives what the model is told: a hook may let it try again.
-    async fn denied(&self, session: &Arc<Session>, scene: &Scene, tool: &ToolUse, message: String) -> String {
-        note(session, tool);
+    /// Tells hooks that a call was not judged. Gives what the model is told: a hook may let it try again.
+    async fn retry_or(
+        &self,
+        session: &Arc<Session>,
+        scene: &Scene,
+        tool: &ToolUse,
+        message: String,
+    ) -> String {
         let occasion = Occasion::permission_denied(scene, tool, message.clone());
         let report = self.hooks().fire(session, scene, occasion).await;
         let retry = report.specific.iter().any(|specific| match specific {
@@ -140,7 +156,7 @@ fn tell(
     reason: Option<String>,
     message: &str,
 ) {
-    let frame = PermissionDenied {
+    let mut frame = PermissionDenied {
         tool_name: tool.name.clone(),
         tool_use_id: tool.id.clone(),
         agent_id: scene.subagent.as_ref().map(|agent| agent.id.clone()).into(),
@@ -151,6 +167,9 @@ fn tell(
         session_id: scene.session_id.clone(),
         ..PermissionDenied::default()
     };
+    if reason_type == Some(ReasonType::Classifier.name()) {
+        frame.extra.insert("decision_reason_code", "auto_mode_no_check_in_session");
+    }
     session.output().emit(AgentFrame::System(System::PermissionDenied(Box::new(frame))));
 }
 

@@ -16,7 +16,7 @@ pub(super) const HOOKS_REPLACED: &str = "The host registered its hooks anew whil
 
 /// A hook failed that must not fail.
 pub(super) const HOOK_FAILED: &str =
-    "A PreToolUse hook failed, and it is registered to block the call when it does, so the call was not run.";
+    "A PreToolUse hook failed, or answered what it was not asked, so the call was not run.";
 
 /// The host went away while one of its hooks was deciding.
 pub(super) const HOST_GONE: &str = "The host went away before its PreToolUse hook had decided, so the call was not run. Stop and wait for the user.";
@@ -49,6 +49,13 @@ pub(super) fn not_asked(tool: &str, mode: Mode) -> String {
          end. Go on with what can be done without it, or tell the user what is needed and why."
     )
 }
+
+/// Said to the user of a mode whose judge does not run.
+pub(super) const NO_JUDGE: &str = "In this mode a safety check on the vendor's servers judges what is run, and this session is told to make no \
+     such calls. What would need the check is refused; another permission mode lets you decide.";
+
+/// Why nothing is asked where the host switched that off.
+pub(super) const PROMPTS_OFF: &str = "this session asks for no approvals, so what would need one is refused";
 
 /// Nobody is there to be asked.
 pub(super) fn nobody_asked(tool: &str, decision: &Decision) -> String {

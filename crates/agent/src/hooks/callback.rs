@@ -2,6 +2,7 @@ use std::time::Duration;
 
 use pilothouse_link::{Agent, Handle, RequestError};
 use pilothouse_proto::control::HookCallback;
+use pilothouse_proto::hook::HookSpecificOutput;
 use pilothouse_proto::{Extra, HookOutput, Opt};
 use tokio_util::sync::CancellationToken;
 
@@ -14,6 +15,17 @@ pub(crate) enum Called {
     /// The host said that it failed, or said nothing that can be read.
     Failed(String),
     Unanswered(Failure),
+}
+
+/// Whether a decision about a call is one of those there are.
+fn is_usable(output: &HookOutput) -> bool {
+    match output.hook_specific_output.as_ref() {
+        Some(HookSpecificOutput::PreToolUse(pre)) => pre
+            .permission_decision
+            .as_ref()
+            .is_none_or(|decision| matches!(decision.as_str(), "allow" | "deny" | "ask" | "defer")),
+        _ => true,
+    }
 }
 
 /// Runs a hook of the host; `names` is what the occasion goes by. Dropping the future withdraws the request.
@@ -36,6 +48,7 @@ pub(crate) async fn call(
         () = replaced.cancelled() => return Called::Unanswered(Failure::Replaced),
     };
     match answer {
+        Ok(output) if !is_usable(&output) => Called::Failed("its decision is none that there is".to_owned()),
         Ok(output) => Called::Answered(Box::new(output)),
         Err(RequestError::TimedOut { .. }) => Called::Unanswered(Failure::TimedOut),
         Err(RequestError::Refused { message, .. }) => Called::Failed(message),

@@ -1,12 +1,10 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures_util::future::join_all;
-use pilothouse_proto::system::{
-    HookOutcome, HookResponse, HookStarted, Informational, InformationalLevel, System,
-};
-use pilothouse_proto::{AgentFrame, Extra, HookEvent, HookOutput, Opt, Uuid, decode};
+use pilothouse_proto::system::{HookOutcome, HookResponse, HookStarted, InformationalLevel, System};
+use pilothouse_proto::{AgentFrame, Extra, HookEvent, HookOutput, Uuid, decode};
 use pilothouse_settings::HookGroup;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::callback::{self, Called};
@@ -146,7 +144,9 @@ impl Teller {
                 None => format!("it did not end on its own: {}", ran.stderr.trim()),
             };
             tracing::warn!(command, event = %occasion.event, "a hook failed: {why}");
-            self.say(format!("{} hook failed: {why}", occasion.name()), Some("hook_failed"));
+            if ran.code.is_none() {
+                self.say_no_verdict();
+            }
             return Told::Ignored;
         }
         let text = ran.stdout.trim();
@@ -163,20 +163,24 @@ impl Teller {
         }
     }
 
+    /// A hook did not end in time: what it was to check went unchecked.
+    fn say_no_verdict(&self) {
+        let occasion = &self.occasion;
+        let content = format!("A {} hook did not end in time, so it checked nothing here", occasion.event);
+        let mut told = self.session.informational(InformationalLevel::Warning, content);
+        told.tag = "hook_no_verdict".to_owned().into();
+        let mut facts = json!({"hook_event": occasion.event.as_str(), "timed_out": true});
+        if let Some(id) = &occasion.id {
+            facts["tool_use_id"] = id.as_str().into();
+        }
+        told.extra.insert("hook_no_verdict", facts);
+        self.send(System::Informational(Box::new(told)));
+    }
+
     fn say(&self, content: String, tag: Option<&str>) {
         let level = if tag.is_some() { InformationalLevel::Warning } else { InformationalLevel::Notice };
-        let told = Informational {
-            content,
-            level,
-            tool_use_id: Opt::Absent,
-            prevent_continuation: Opt::Absent,
-            tag: tag.map(str::to_owned).into(),
-            uuid: self.fresh(),
-            session_id: self.scene.session_id.clone(),
-            is_meta: Opt::Absent,
-            timestamp: Opt::Absent,
-            extra: Extra::new(),
-        };
+        let mut told = self.session.informational(level, content);
+        told.tag = tag.map(str::to_owned).into();
         self.send(System::Informational(Box::new(told)));
     }
 
@@ -214,8 +218,12 @@ impl Teller {
         self.send(System::HookResponse(Box::new(response)));
     }
 
+    /// What hooks say about a prompt is told when its turn has begun.
     fn send(&self, frame: System) {
-        self.session.output().emit(AgentFrame::System(frame));
+        match (&self.occasion.event, &frame) {
+            (HookEvent::UserPromptSubmit, System::Informational(_)) => self.session.hold(frame),
+            _ => self.session.output().emit(AgentFrame::System(frame)),
+        }
     }
 
     fn fresh(&self) -> Uuid {

@@ -76,6 +76,7 @@ async fn callbacks_are_all_told_and_their_opinions_gathered() {
     assert_eq!(opinions, [(Behavior::Ask, "r-ask".to_owned()), (Behavior::Deny, "legacy".to_owned())]);
     assert_eq!(report.stop.as_deref(), Some("halt"));
     assert_eq!(report.contexts, ["CONTEXT"]);
+    assert_eq!(report.failure, Some(Failure::Failed), "one answered for another event");
     assert_eq!(Value::from(report.updated_input.expect("an input")), json!({"command": "ls"}));
     let frames = test.frames().await;
     let said = json!({"type": "system", "subtype": "informational", "content": "PreToolUse:Bash says: hello",

@@ -97,6 +97,8 @@ impl Report {
         }
         let Some(specific) = output.hook_specific_output.into_option() else { return };
         if specific.tag() != event.as_str() {
+            // An answer to another question is none that a call could be let through by.
+            self.failure = self.failure.or(Some(Failure::Failed));
             return;
         }
         if let Some(text) = additional_context(&specific).filter(|text| !text.is_empty()) {

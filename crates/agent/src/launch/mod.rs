@@ -92,6 +92,8 @@ pub struct Launch {
     pub may_bypass: bool,
     /// Who is asked for permission.
     pub asks: Asks,
+    /// `--permission-prompts none`: the host answers no approvals in this session.
+    pub prompts_off: bool,
     /// Rules for calls that need no asking.
     pub allowed_tools: Vec<String>,
     /// Rules for calls that are refused.

@@ -1,4 +1,4 @@
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use pilothouse_proto::launch::{Argv, Flag, LaunchError};
 use pilothouse_rules::{Mode, split_rule_list};
@@ -81,6 +81,16 @@ fn launch(argv: &Argv, cwd: PathBuf, env: Environment) -> Result<Launch, Refused
     if argv.value(Flag::ResumeDropsTurn).is_some() && text(argv, Flag::ResumeSessionAt).is_none() {
         return refuse("Error: --resume-drops-turn requires --resume-session-at");
     }
+    if let Some(settings) = text(argv, Flag::Settings).filter(|given| !is_there(given, &cwd)) {
+        return refuse(format!("Error: Settings file not found: {}", cwd.join(settings).display()));
+    }
+    if let Some(config) = argv.values(Flag::McpConfig).find(|given| !is_there(given, &cwd)) {
+        let file = cwd.join(config);
+        return refuse(format!(
+            "Error: Invalid MCP configuration:\nMCP config file not found: {}",
+            file.display()
+        ));
+    }
     let system_prompt = match argv.value(Flag::SystemPromptFile) {
         Some(file) => Some(read_file(&cwd.join(file), "--system-prompt-file")?),
         None => argv.value(Flag::SystemPrompt).map(str::to_owned),
@@ -116,6 +126,7 @@ fn launch(argv: &Argv, cwd: PathBuf, env: Environment) -> Result<Launch, Refused
             || argv.has(Flag::AllowDangerouslySkipPermissions)
             || permission_mode == Some(Mode::BypassPermissions),
         asks: asks(argv)?,
+        prompts_off: argv.value(Flag::PermissionPrompts) == Some("none"),
         allowed_tools: rules(argv, Flag::AllowedTools),
         disallowed_tools: rules(argv, Flag::DisallowedTools),
         tools: tools(argv).or_else(|| simple.then(|| ["Bash", "Edit", "Read"].map(str::to_owned).to_vec())),
@@ -166,6 +177,14 @@ fn formats(argv: &Argv) -> Result<(InputFormat, OutputFormat), Refused> {
     };
     if input == InputFormat::StreamJson && output != OutputFormat::StreamJson {
         return refuse("Error: --input-format=stream-json requires output-format=stream-json.");
+    }
+    if argv.has(Flag::IncludePartialMessages) && output != OutputFormat::StreamJson {
+        return refuse("Error: --include-partial-messages requires --print and --output-format=stream-json.");
+    }
+    if argv.has(Flag::ReplayUserMessages) && input != InputFormat::StreamJson {
+        return refuse(
+            "Error: --replay-user-messages requires both --input-format=stream-json and --output-format=stream-json.",
+        );
     }
     if output == OutputFormat::StreamJson && !verbose {
         return refuse("Error: When using --print, --output-format=stream-json requires --verbose");
@@ -252,6 +271,11 @@ fn tools(argv: &Argv) -> Option<Vec<String>> {
 fn list(argv: &Argv, flag: Flag) -> Vec<String> {
     let values = argv.values(flag).flat_map(|value| value.split(','));
     values.map(str::trim).filter(|value| !value.is_empty()).map(str::to_owned).collect()
+}
+
+/// Whether an argument that is JSON or names a file can be read at all.
+fn is_there(given: &str, cwd: &Path) -> bool {
+    matches!(serde_json::from_str(given), Ok(Value::Object(_))) || cwd.join(given).exists()
 }
 
 fn text(argv: &Argv, flag: Flag) -> Option<String> {

@@ -13,4 +13,4 @@ mod turn;
 mod turn_tests;
 
 pub(crate) use queue::{Doing, Lifecycle, Prompt, Queue, Stop};
-pub(crate) use turn::{Answered, CallEnd, End, Limits, Next, Nudge, Turn};
+pub(crate) use turn::{Answered, CallEnd, End, GaveUp, Limits, MOST_STOP_BLOCKS, Next, Nudge, Turn};

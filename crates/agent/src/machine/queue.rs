@@ -216,12 +216,15 @@ impl Queue {
         self.running.is_some()
     }
 
-    /// Starts the next turn: one slash command, or all plain prompts up to the next one.
+    /// Starts the next turn: one slash command, or all plain prompts up to the next one. Those that are for later wait
+    /// until the others have had theirs.
     fn start(&mut self) -> Vec<Doing> {
         let Some(first) = self.waiting.pop_front() else { return Vec::new() };
         let alone = first.is_alone() || first.is(&Priority::Now);
+        let later = first.is(&Priority::Later);
+        let joins = |next: &Prompt| !next.is_alone() && next.is(&Priority::Later) == later;
         let mut prompts = vec![first];
-        while !alone && self.waiting.front().is_some_and(|next| !next.is_alone()) {
+        while !alone && self.waiting.front().is_some_and(joins) {
             prompts.extend(self.waiting.pop_front());
         }
         let taken: Vec<String> = prompts.iter().filter_map(Prompt::uuid).map(str::to_owned).collect();

@@ -38,6 +38,19 @@ fn prompts_that_come_while_a_turn_runs_are_one_next_turn() {
 }
 
 #[test]
+fn what_is_for_later_waits_until_the_others_have_had_their_turn() {
+    let later =
+        |text: &str| Prompt::from_host(User { priority: Priority::Later.into(), ..User::prompt(text) });
+    let mut queue = Queue::default();
+    queue.prompt(prompt("one", None));
+    for waiting in [later("a"), prompt("two", None), later("b"), prompt("three", None)] {
+        assert!(queue.prompt(waiting).is_empty());
+    }
+    assert_eq!(short(&queue.turn_ended(true)), ["start two+three"]);
+    assert_eq!(short(&queue.turn_ended(true)), ["start a+b"]);
+}
+
+#[test]
 fn slash_commands_run_alone() {
     let mut queue = Queue::default();
     queue.prompt(prompt("one", None));

@@ -4,8 +4,8 @@ use pilothouse_proto::{StopReason, ToolUseId};
 const MOST_CONTINUATIONS: u32 = 3;
 /// How often structured output may fail to fit its schema.
 const MOST_SCHEMA_FAILURES: u32 = 5;
-/// How often a stop hook may send the model on.
-const MOST_STOP_BLOCKS: u32 = 25;
+/// How often in a row a stop hook may send the model on.
+pub(crate) const MOST_STOP_BLOCKS: u32 = 8;
 
 /// What a turn is held to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -36,6 +36,8 @@ pub(crate) enum CallEnd {
     Interrupted,
     /// A hook wants the turn to stop.
     HookStopped,
+    /// It was one call too many that no check could judge.
+    Unjudged,
     /// Structured output was given.
     Structured,
     /// Structured output was given and does not fit its schema.
@@ -55,6 +57,15 @@ pub(crate) enum Nudge {
     Structured,
 }
 
+/// Why the model is asked no more, though it has not done what it was to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum GaveUp {
+    /// It hit the output limit again and again.
+    OutputLimit,
+    /// A safety check stopped it again, after it had been told.
+    Refusal,
+}
+
 /// How a turn ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
@@ -65,6 +76,8 @@ pub(crate) enum End {
     MaxTurns,
     Budget,
     SchemaFailures,
+    /// The model goes on calling what no check can judge.
+    Unjudged,
     /// The user stopped it while the model answered.
     AbortedStreaming,
     /// The user stopped it while tools ran.
@@ -81,6 +94,8 @@ pub(crate) enum Next {
     Run(ToolUseId),
     /// Say this to the model; `Ask` follows.
     Nudge(Nudge),
+    /// Tell this as a failure, then call [`Turn::failed`].
+    GiveUp(GaveUp),
     /// Let stop hooks have their say, then call [`Turn::stop_hooks_said`].
     StopHooks,
     /// The turn is over.
@@ -162,15 +177,19 @@ impl Turn {
             return self.after_calls();
         }
         match answer.stop {
-            Some(StopReason::MaxTokens) if self.continuations < MOST_CONTINUATIONS => {
+            Some(StopReason::MaxTokens | StopReason::ModelContextWindowExceeded) => {
+                if self.continuations == MOST_CONTINUATIONS {
+                    return vec![Next::GiveUp(GaveUp::OutputLimit)];
+                }
                 self.continuations += 1;
                 self.nudge(Nudge::OutputLimit)
             }
-            Some(StopReason::Refusal) if !self.refused => {
-                self.refused = true;
+            Some(StopReason::Refusal) => {
+                if std::mem::replace(&mut self.refused, true) {
+                    return vec![Next::GiveUp(GaveUp::Refusal)];
+                }
                 self.nudge(Nudge::Refusal)
             }
-            Some(StopReason::PauseTurn) => self.ask(),
             _ if !answer.visible && !self.nudged_empty => {
                 self.nudged_empty = true;
                 self.nudge(Nudge::Empty)
@@ -186,16 +205,21 @@ impl Turn {
     /// The stop hooks have had their say: done, or something for the model to go on with, which the driver has put into
     /// the conversation.
     pub(crate) fn stop_hooks_said(&mut self, go_on: bool) -> Vec<Next> {
-        if go_on && self.stop_blocks < MOST_STOP_BLOCKS {
-            self.stop_blocks += 1;
-            return self.ask();
+        if !go_on || self.stop_blocks == MOST_STOP_BLOCKS {
+            return self.end(End::Completed);
         }
-        self.end(End::Completed)
+        self.stop_blocks += 1;
+        self.next_round()
     }
 
     /// A stop hook wants nothing to follow.
     pub(crate) fn stop_hooks_forbid(&mut self) -> Vec<Next> {
         self.end(End::StopHookPrevented)
+    }
+
+    /// Whether stop hooks have sent the model on as often as they may.
+    pub(crate) fn stop_hooks_exhausted(&self) -> bool {
+        self.stop_blocks == MOST_STOP_BLOCKS
     }
 
     /// Whether a stop hook has sent the model on before in this turn.
@@ -303,12 +327,20 @@ impl Turn {
         if self.calls.iter().any(|call| ended(call, &CallEnd::HookStopped)) {
             return self.end(End::HookStopped);
         }
+        if self.calls.iter().any(|call| ended(call, &CallEnd::Unjudged)) {
+            return self.end(End::Unjudged);
+        }
         if self.schema_failures >= MOST_SCHEMA_FAILURES {
             return self.end(End::SchemaFailures);
         }
-        if self.limits.rounds.is_some_and(|most| self.rounds >= most) {
-            return self.end(End::MaxTurns);
+        self.next_round()
+    }
+
+    /// Asks once more, unless there were rounds enough.
+    fn next_round(&mut self) -> Vec<Next> {
+        match self.limits.rounds {
+            Some(most) if self.rounds >= most => self.end(End::MaxTurns),
+            _ => self.ask(),
         }
-        self.ask()
     }
 }

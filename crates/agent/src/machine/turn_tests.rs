@@ -36,6 +36,7 @@ fn short(next: &Next) -> String {
         Next::Ask => "ask".to_owned(),
         Next::Run(id) => format!("run {id}"),
         Next::Nudge(nudge) => format!("nudge {nudge:?}"),
+        Next::GiveUp(why) => format!("give up {why:?}"),
         Next::StopHooks => "hooks".to_owned(),
         Next::End(end) => format!("end {end:?}"),
     }
@@ -96,14 +97,27 @@ fn a_turn_goes_its_way() {
                 "ask",
                 "nudge OutputLimit",
                 "ask",
-                "hooks",
+                "give up OutputLimit",
             ],
         ),
         (
+            "a full context window is an output limit too",
+            plain,
+            vec![Answer(Some(StopReason::ModelContextWindowExceeded), true)],
+            &["ask", "nudge OutputLimit", "ask"],
+        ),
+        ("a pause ends the turn", plain, vec![Answer(Some(StopReason::PauseTurn), true)], &["ask", "hooks"]),
+        (
             "a refusal goes on once",
             plain,
-            vec![Answer(Some(StopReason::Refusal), true), Answer(Some(StopReason::Refusal), true)],
-            &["ask", "nudge Refusal", "ask", "hooks"],
+            vec![Answer(Some(StopReason::Refusal), true), Answer(Some(StopReason::Refusal), true), Failed],
+            &["ask", "nudge Refusal", "ask", "give up Refusal", "end ApiError"],
+        ),
+        (
+            "a stop hook does not send it beyond the most rounds",
+            once,
+            vec![end(), Hooks(true)],
+            &["ask", "hooks", "end MaxTurns"],
         ),
         ("nothing to see", plain, vec![Answer(None, false), end()], &["ask", "nudge Empty", "ask", "hooks"]),
         (
@@ -146,6 +160,12 @@ fn a_turn_goes_its_way() {
             &["ask", "run a", "end HookStopped"],
         ),
         (
+            "too much that no check can judge",
+            plain,
+            vec![Call("a", false), calls(), Done("a", CallEnd::Unjudged)],
+            &["ask", "run a", "end Unjudged"],
+        ),
+        (
             "a stop hook sends it on",
             plain,
             vec![end(), Hooks(true), end(), Hooks(false)],
@@ -170,6 +190,14 @@ fn structure_that_never_fits_ends_the_turn() {
     let told = play(Limits { structured: true, rounds: None }, inputs);
     assert_eq!(told.last().map(String::as_str), Some("end SchemaFailures"));
     assert_eq!(told.iter().filter(|step| *step == "ask").count(), 5);
+}
+
+#[test]
+fn a_stop_hook_that_never_gives_in_is_overruled() {
+    let rounds = std::iter::repeat_with(|| [Answer(Some(StopReason::EndTurn), true), Hooks(true)]);
+    let told = play(Limits::default(), rounds.take(9).flatten().collect());
+    assert_eq!(told.iter().filter(|step| *step == "ask").count(), 9);
+    assert_eq!(told.last().map(String::as_str), Some("end Completed"));
 }
 
 #[test]

@@ -18,6 +18,8 @@ const PREVIEW: usize = 2_000;
 pub(crate) struct Keeper<'a> {
     pub(crate) folder: PathBuf,
     pub(crate) server: &'a str,
+    /// The tool, as the model calls it.
+    pub(crate) tool: &'a str,
     pub(crate) call: &'a str,
 }
 
@@ -35,7 +37,10 @@ impl Keeper<'_> {
         let mut links = Vec::new();
         let blocks: Vec<Value> =
             result.content.iter().flat_map(|block| self.block(block, &mut links)).collect();
-        let content = self.within_limits(Value::Array(blocks), "json");
+        let content = match blocks.is_empty() {
+            true => Value::String(format!("({} completed with no output)", self.tool)),
+            false => self.within_limits(Value::Array(blocks), "json"),
+        };
         let structured = match links.is_empty() {
             true => content.clone(),
             false => json!({ "content": content, "resourceLinks": links }),

@@ -186,8 +186,8 @@ impl AgentTool for McpTool {
             let answered = self.call(call.input.clone(), Some(id), None, &call.stop).await;
             let outcome = match answered {
                 Ok(result) => {
-                    let keeper =
-                        Keeper { folder: session.tool_results_dir(), server: &self.server, call: id };
+                    let folder = session.tool_results_dir();
+                    let keeper = Keeper { folder, server: &self.server, tool: &call.name, call: id };
                     keeper.outcome(result)
                 }
                 Err(outcome) => outcome,

@@ -2,7 +2,7 @@
 
 use std::sync::PoisonError;
 
-use pilothouse_proto::{AgentFrame, CommandLifecycle, CommandState, Extra, PermissionDenial, Uuid};
+use pilothouse_proto::{AgentFrame, CommandLifecycle, CommandState, Extra, PermissionDenial, System, Uuid};
 use serde_json::Map;
 use tokio::sync::mpsc;
 
@@ -42,6 +42,7 @@ impl Session {
         let mut state = self.state();
         state.prompt_id = self.stamp.uuid();
         state.denials.clear();
+        state.unjudged = 0;
         state.turn_model = None;
         state.first_request = None;
         state.injected.clear();
@@ -96,11 +97,42 @@ impl Session {
         }
         self.recorder.user(content, &uuid, &self.stamp.timestamp(), more);
         self.recorder.mirror(&self.output);
+        self.state().last_message = Some(uuid);
+    }
+
+    /// The user's last message, by its id in the transcript.
+    pub(crate) fn last_message(&self) -> Option<Uuid> {
+        self.state().last_message.clone()
     }
 
     /// The id of the prompt that is being worked on.
     pub fn prompt_id(&self) -> Uuid {
         self.state().prompt_id.clone()
+    }
+
+    /// Counts a call of the turn that no check could judge. True for the first of the session.
+    pub(crate) fn note_unjudged(&self) -> bool {
+        let mut state = self.state();
+        state.unjudged += 1;
+        !std::mem::replace(&mut state.told_of_no_judge, true)
+    }
+
+    /// How many calls of the turn no check could judge.
+    pub(crate) fn unjudged(&self) -> u32 {
+        self.state().unjudged
+    }
+
+    /// Keeps a frame until the turn has begun.
+    pub(crate) fn hold(&self, frame: System) {
+        self.state().held.push(frame);
+    }
+
+    /// Tells what was kept.
+    pub(crate) fn tell_kept(&self) {
+        let held = std::mem::take(&mut self.state().held);
+        for frame in held {
+            self.output.emit(AgentFrame::System(frame));
+        }
     }
 
     /// Remembers a refused call for the turn's result.

@@ -148,7 +148,9 @@ impl Job {
         let end = match said.end {
             _ if stop.is_cancelled() => TaskEnd::Stopped,
             End::AbortedStreaming | End::AbortedTools => TaskEnd::Stopped,
-            End::ApiError | End::Budget | End::MaxTurns | End::SchemaFailures => TaskEnd::Failed,
+            End::ApiError | End::Budget | End::MaxTurns | End::SchemaFailures | End::Unjudged => {
+                TaskEnd::Failed
+            }
             End::Completed | End::HookStopped | End::StopHookPrevented => TaskEnd::Completed,
         };
         let took = session.stamp().took(begun.elapsed());

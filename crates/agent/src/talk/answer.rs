@@ -1,22 +1,23 @@
 //! What the model says, as it says it.
 
-use pilothouse_model::{Answer, ApiFailure, Event, Retry, add_usage};
-use pilothouse_proto::message::{BlockDelta, ContentBlockDelta, MessageStreamEvent, StopReason};
+use pilothouse_model::{Answer, Event, Retry, add_usage};
+use pilothouse_proto::message::{BlockDelta, ContentBlockDelta, MessageStreamEvent};
 use pilothouse_proto::system::{ApiRetry, ModelFallback, ThinkingTokens};
 use pilothouse_proto::{ContentBlock, Extra, Message, Opt, System};
 use pilothouse_tools::Input;
 use serde_json::{Number, Value};
 
 use super::{Talking, find};
-use crate::frames::synthetic;
 use crate::machine::{Answered, Next};
 use crate::tool::ToolCall;
+use crate::turn;
 
 /// About how many characters make a token.
 const CHARACTERS_PER_TOKEN: u64 = 4;
 
 impl Talking {
     pub(super) async fn heard(&mut self, event: Event) -> Vec<Next> {
+        turn::echo_all(&self.talk.session, std::mem::take(&mut self.talk.echoes));
         match event {
             Event::Stream { event, first_after } => {
                 if first_after.is_some() {
@@ -59,16 +60,7 @@ impl Talking {
                 Vec::new()
             }
             Event::Done(answer) => self.answered(*answer),
-            Event::Failed(failure) => {
-                if self.talk.voice.caller().is_none() {
-                    let stop = self.talk.stop.token().clone();
-                    tokio::select! {
-                        () = self.talk.session.tell_of_failure(failure.class.clone(), &failure.text) => {}
-                        () = stop.cancelled() => {}
-                    }
-                }
-                self.failed(*failure)
-            }
+            Event::Failed(failure) => self.failed(*failure).await,
             // The signal that stops a model is heard before its event, so this is a model that stopped by itself.
             Event::Stopped(_) => {
                 self.reply = None;
@@ -132,7 +124,11 @@ impl Talking {
             }
         }
         let request_id = self.draft.request_id.clone();
-        self.talk.voice.shown_as(shown).assistant(message, request_id.as_deref(), false);
+        // A text without a word is nobody's business.
+        let empty = |block: &ContentBlock| block.as_text().is_some_and(str::is_empty);
+        if !message.content.iter().all(empty) {
+            self.talk.voice.shown_as(shown).assistant(message, request_id.as_deref(), false);
+        }
         let mut next = Vec::new();
         for call in calls {
             let parallel =
@@ -170,17 +166,6 @@ impl Talking {
         let stop = self.said.stop_reason.clone();
         self.talk.history.add_assistant(message.content);
         self.turn.answered(Answered { stop, visible, over_budget: self.talk.session.is_over_budget() })
-    }
-
-    pub(super) fn failed(&mut self, failure: ApiFailure) -> Vec<Next> {
-        self.reply = None;
-        self.pace.over();
-        self.said.text = failure.text.clone();
-        self.said.stop_reason = Some(StopReason::StopSequence);
-        let frame = synthetic::api_error(&self.talk.session, &failure);
-        self.talk.voice.synthetic(frame);
-        self.said.failure = Some(Box::new(failure));
-        self.turn.failed()
     }
 
     fn retrying(&self, retry: &Retry) {

@@ -6,6 +6,7 @@ use pilothouse_model::Event;
 use pilothouse_proto::message::{
     ContentBlockStop, MessageDelta, MessageDeltaBody, MessageStop, MessageStreamEvent, StopReason,
 };
+use pilothouse_proto::system::InformationalLevel;
 use pilothouse_proto::{ContentBlock, Extra, Message, Opt};
 
 use super::Talking;
@@ -42,6 +43,9 @@ impl Talking {
         if end == End::AbortedTools {
             // The message was cut off after its calls, so that is what it would have stopped for.
             self.said.stop_reason.get_or_insert(StopReason::ToolUse);
+        }
+        if end == End::Unjudged {
+            self.inform(InformationalLevel::Warning, words::TOO_MUCH_UNJUDGED.to_owned());
         }
         self.settle();
         self.close_open_calls();

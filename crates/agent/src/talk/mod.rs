@@ -4,6 +4,7 @@
 
 mod answer;
 mod ending;
+mod failing;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,8 +12,8 @@ use std::time::{Duration, Instant};
 
 use pilothouse_model::{ApiFailure, Reply, Request};
 use pilothouse_proto::message::{StopReason, Usage};
-use pilothouse_proto::system::{Informational, InformationalLevel, StatusKind, SystemStatus};
-use pilothouse_proto::{ContentBlock, Extra, Opt, System, ToolUseId, User};
+use pilothouse_proto::system::{InformationalLevel, StatusKind, SystemStatus};
+use pilothouse_proto::{ContentBlock, System, ToolUseId, User};
 use serde_json::Value;
 use tokio::task::JoinSet;
 
@@ -20,13 +21,12 @@ use crate::calls::{self, Performed};
 use crate::compact;
 use crate::events;
 use crate::history::History;
-use crate::hooks::Occasion;
+use crate::hooks::{Failure, Occasion};
 use crate::machine::{CallEnd, End, Limits, Next, Nudge, Turn};
 use crate::pace::PaceMaker;
 use crate::session::Session;
 use crate::stop::StopSignal;
 use crate::tool::{AgentTool, ToolCall};
-use crate::turn;
 use crate::voice::Voice;
 use crate::words;
 
@@ -37,7 +37,7 @@ pub(crate) struct Talk {
     pub(crate) voice: Voice,
     /// The prompts it answers, by the ids their sender chose.
     pub(crate) prompts: Vec<String>,
-    /// Messages of the host that are echoed when the model is first asked.
+    /// Messages of the host that are echoed when the model begins to answer.
     pub(crate) echoes: Vec<User>,
     pub(crate) tools: Vec<Arc<dyn AgentTool>>,
     pub(crate) limits: Limits,
@@ -148,6 +148,7 @@ impl Talking {
                         tokio::task::yield_now().await;
                     }
                     Next::Nudge(nudge) => self.nudge(nudge),
+                    Next::GiveUp(why) => later.extend(self.give_up(why).await),
                     Next::StopHooks => later.extend(self.stop_hooks().await),
                     Next::End(end) => {
                         self.finish(end).await;
@@ -196,7 +197,7 @@ impl Talking {
                 compact::when_due(&self.talk.session, self.talk.stop.token().clone()).await;
             }
             if let Some(failure) = compact::beyond_reading(&self.talk.session) {
-                return self.failed(failure);
+                return self.failed(failure).await;
             }
         }
         let mut request = (self.talk.request)();
@@ -214,7 +215,6 @@ impl Talking {
             }
             self.talk.voice.system(System::Status(Box::new(frame)));
         }
-        turn::echo_all(&self.talk.session, std::mem::take(&mut self.talk.echoes));
         self.draft = Draft::default();
         self.pace = PaceMaker::new();
         self.reply = Some(self.talk.session.model().stream(request, self.talk.stop.token().clone()));
@@ -244,7 +244,7 @@ impl Talking {
             blocks.push(ContentBlock::ToolResult(performed.result));
             after.extend(performed.follow_ups.into_iter().flatten());
             for context in performed.contexts {
-                after.push(ContentBlock::text(format!("<system-reminder>\n{context}\n</system-reminder>")));
+                after.push(words::reminder(&context));
             }
         }
         blocks.extend(after);
@@ -308,23 +308,18 @@ impl Talking {
         let mut refused = None;
         if nudge == Nudge::Refusal {
             refused = Some(self.draft.id.clone());
-            let session = &self.talk.session;
-            self.talk.voice.system(System::Informational(Box::new(Informational {
-                content: words::refusal_notice(&session.model_info().display_name),
-                level: InformationalLevel::Notice,
-                tool_use_id: Opt::Absent,
-                prevent_continuation: Opt::Absent,
-                tag: Opt::Absent,
-                uuid: session.stamp().uuid(),
-                session_id: session.id(),
-                timestamp: Opt::Absent,
-                is_meta: Opt::Absent,
-                extra: Extra::new(),
-            })));
+            let notice = words::refusal_notice(&self.talk.session.model_info().display_name);
+            self.inform(InformationalLevel::Notice, notice);
         }
         let blocks = vec![ContentBlock::text(words::nudge(nudge))];
         self.talk.history.add_user(blocks.clone());
         self.talk.voice.own_words(blocks, true, |frame| frame.refused_message_id = refused.into());
+    }
+
+    /// Shows the user a line.
+    fn inform(&self, level: InformationalLevel, content: String) {
+        let frame = self.talk.session.informational(level, content);
+        self.talk.voice.system(System::Informational(Box::new(frame)));
     }
 
     /// Lets hooks decide whether the conversation may end.
@@ -347,18 +342,35 @@ impl Talking {
         };
         let report = tokio::select! {
             report = session.hooks().fire(&session, &scene, occasion) => report,
-            () = self.talk.stop.token().cancelled() => return Vec::new(),
+            () = self.talk.stop.token().cancelled() => {
+                // The answer is there, so the turn is as good as done.
+                if self.talk.stop.why().is_some() {
+                    self.talk.stop.told().await;
+                }
+                return self.turn.stop_hooks_said(false);
+            }
         };
+        if report.failure == Some(Failure::TimedOut) {
+            self.inform(InformationalLevel::Notice, words::STOP_HOOK_TIMED_OUT.to_owned());
+        }
         if report.stop.is_some() {
             return self.turn.stop_hooks_forbid();
         }
-        let Some(reason) = report.block else {
-            return self.turn.stop_hooks_said(false);
-        };
-        let blocks = vec![ContentBlock::text(format!("Stop hook feedback:\n{reason}"))];
-        self.talk.history.add_user(blocks.clone());
-        self.talk.voice.own_words(blocks, true, |_| {});
-        self.turn.stop_hooks_said(true)
+        let go_on = report.block.is_some() || !report.contexts.is_empty();
+        for context in report.contexts {
+            self.talk.history.add_user(vec![words::reminder(&context)]);
+        }
+        if let Some(reason) = report.block {
+            let blocks = vec![ContentBlock::text(format!("Stop hook feedback:\n{reason}"))];
+            self.talk.history.add_user(blocks.clone());
+            self.talk.voice.own_words(blocks, true, |_| {});
+            // The last word is the hook's.
+            self.said.text.clear();
+        }
+        if go_on && self.turn.stop_hooks_exhausted() {
+            self.inform(InformationalLevel::Warning, words::stop_hooks_overruled());
+        }
+        self.turn.stop_hooks_said(go_on)
     }
 }
 

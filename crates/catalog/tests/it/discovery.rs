@@ -215,7 +215,19 @@ fn builtins_are_known_and_can_be_hidden() {
     for local in ["context", "cost", "usage", "model", "config", "mcp", "rename", "compact"] {
         assert_eq!(kind(local), Some(BuiltinKind::Local), "{local}");
     }
-    for gone in ["help", "status", "permissions", "memory", "resume", "export", "plan", "vim", "login"] {
+    for gone in [
+        "help",
+        "status",
+        "permissions",
+        "memory",
+        "resume",
+        "export",
+        "plan",
+        "vim",
+        "login",
+        "hooks",
+        "tasks",
+    ] {
         assert_eq!(kind(gone), Some(BuiltinKind::Unavailable), "{gone}");
     }
     for prompt in ["init", "doctor", "review", "security-review"] {

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use pilothouse_proto::{ControlRequest, ControlResponse, DecodeError, Head, Opt, Reply, RequestId};
+use serde_json::Value;
 use tokio::sync::oneshot;
 
 use crate::end::{End, Sorted};
@@ -219,6 +220,9 @@ impl<E: End> Routing<E> {
         if !matches!(head.kind(), "control_request" | "sdk_control_request") {
             return;
         }
+        if !E::ANSWERS_EMPTY_REQUESTS && asks_nothing(raw) {
+            return;
+        }
         if let Some(id) = head.request_id() {
             let refusal = ControlResponse::error(id, format!("the request cannot be read: {error}"));
             if let Ok(line) = E::line(&E::response(refusal)) {
@@ -257,3 +261,8 @@ impl PartialEq for Open {
 }
 
 impl Eq for Open {}
+
+/// Whether a frame has no `request` in it.
+fn asks_nothing(raw: &[u8]) -> bool {
+    serde_json::from_slice::<Value>(raw).is_ok_and(|line| line.get("request").is_none_or(Value::is_null))
+}
