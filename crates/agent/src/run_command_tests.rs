@@ -62,7 +62,7 @@ async fn a_command_is_a_task_from_the_third_second_on() {
 #[tokio::test]
 async fn a_command_that_takes_long_can_go_on_in_the_background() {
     let test = session();
-    let ran = run(&test, json!({"command": "sleep 30"}), async {
+    let ran = run(&test, json!({"command": "sleep 29"}), async {
         begun(&test).await;
         assert!(test.session.to_background(None));
     })
@@ -84,7 +84,7 @@ async fn a_command_that_takes_long_can_go_on_in_the_background() {
 #[tokio::test]
 async fn a_command_whose_time_is_up_is_told_to_go_on() {
     let test = session();
-    let ran = run(&test, json!({"command": "sleep 30", "timeout": 3500}), async {}).await;
+    let ran = run(&test, json!({"command": "sleep 29", "timeout": 3500}), async {}).await;
     assert!(matches!(ran.outcome, Outcome::Done(_)), "{:?}", ran.outcome);
     let told = short(&test.frames().await);
     assert_eq!(told, ["task_started", "background_tasks_changed", "task_updated"]);

@@ -9,7 +9,6 @@ use pilothouse_proto::system::TaskEnd;
 use pilothouse_tools::{Done, Input, Outcome};
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
-use tokio_util::sync::CancellationToken;
 
 use super::kind::{GENERAL, Kind};
 use super::run::{Job, Report, resolve};
@@ -93,16 +92,16 @@ fn forwards_text(session: &Session) -> bool {
 fn start(mut job: Job, session: &Arc<Session>) -> Ran {
     job.audience = Audience::Background;
     let (note, model, stop) = (job.note.clone(), job.model.clone(), job.stop.clone());
+    session.running_agents().began(note.id.clone(), stop);
     session.task_began(note.clone());
     let mut work = JoinSet::new();
     work.spawn(job.run(session.clone()));
-    goes_on(work, &note, stop, session);
+    goes_on(work, &note, session);
     launched(session, &note, &model)
 }
 
-/// Has a subagent work on in the background.
-fn goes_on(mut work: JoinSet<Report>, note: &TaskNote, stop: CancellationToken, session: &Arc<Session>) {
-    session.running_agents().began(note.id.clone(), stop);
+/// Looks after a subagent in the background to its end.
+fn goes_on(mut work: JoinSet<Report>, note: &TaskNote, session: &Arc<Session>) {
     let (worker, note) = (session.clone(), note.clone());
     tokio::spawn(async move {
         let Some(Ok(report)) = work.join_next().await else {
@@ -162,7 +161,8 @@ async fn wait(mut job: Job, call: &ToolCall, session: &Arc<Session>) -> Ran {
         tokio::select! {
             biased;
             () = let_go.cancelled() => {
-                goes_on(work, &note, stop, session);
+                session.running_agents().began(note.id.clone(), stop);
+                goes_on(work, &note, session);
                 return launched(session, &note, &model);
             }
             () = call.stop.cancelled(), if !stop.is_cancelled() => stop.cancel(),
