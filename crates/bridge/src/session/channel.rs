@@ -1,6 +1,7 @@
 //! Where a session meets its clients: what is stored goes from here to everybody who follows.
 
 use std::collections::BTreeSet;
+use std::sync::atomic::{Ordering, fence};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -31,6 +32,8 @@ pub(crate) struct Channel {
     pub(crate) id: Arc<SessionId>,
     outside: Outside,
     inner: Mutex<Inner>,
+    /// Held by everything that is on its way through the log.
+    in_flight: Arc<()>,
 }
 
 /// Those who hear of a session without following it.
@@ -117,11 +120,24 @@ impl Channel {
             followers: Vec::new(),
             failed: None,
         };
-        Self { id, outside, inner: Mutex::new(inner) }
+        Self { id, outside, inner: Mutex::new(inner), in_flight: Arc::default() }
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Something is on its way through the log until this is dropped.
+    pub(crate) fn on_its_way(&self) -> Arc<()> {
+        Arc::clone(&self.in_flight)
+    }
+
+    /// Whether everything that was on its way has been shown.
+    pub(crate) fn is_settled(&self) -> bool {
+        let settled = Arc::strong_count(&self.in_flight) == 1;
+        // What was done before the last one was dropped is seen from here on.
+        fence(Ordering::Acquire);
+        settled
     }
 
     /// What lists show of the session.

@@ -54,18 +54,21 @@ impl Recorder {
             changes_the_summary(&event).then(|| serde_json::to_string(&self.state.view).ok()).flatten();
         let session = (*self.channel.id).clone();
         let write = Write::Event(NewEvent { session, seq, text: text.clone(), key, summary, kept });
-        let channel = Arc::clone(&self.channel);
+        let (channel, on_its_way) = (Arc::clone(&self.channel), self.channel.on_its_way());
         let item = Item {
             write: Some(write),
-            then: Box::new(move |stored| match stored {
-                Ok(()) => {
-                    channel.publish(seq, at, &event, &text);
-                    then(Ok(seq));
+            then: Box::new(move |stored| {
+                match stored {
+                    Ok(()) => {
+                        channel.publish(seq, at, &event, &text);
+                        then(Ok(seq));
+                    }
+                    Err(error) => {
+                        channel.fail(error.clone());
+                        then(Err(error));
+                    }
                 }
-                Err(error) => {
-                    channel.fail(error.clone());
-                    then(Err(error));
-                }
+                drop(on_its_way);
             }),
         };
         if let Err(error) = self.log.submit(item).await {
@@ -95,8 +98,16 @@ impl Recorder {
         write: Option<Write>,
         then: impl FnOnce(&Arc<Channel>) + Send + 'static,
     ) {
-        let channel = Arc::clone(&self.channel);
-        let then = Box::new(move |_: Result<(), StorageError>| then(&channel));
+        if write.is_none() && self.channel.is_settled() {
+            // There is nothing to be behind: the way over the log's thread would only cost time.
+            then(&self.channel);
+            return;
+        }
+        let (channel, on_its_way) = (Arc::clone(&self.channel), self.channel.on_its_way());
+        let then = Box::new(move |_: Result<(), StorageError>| {
+            then(&channel);
+            drop(on_its_way);
+        });
         // A closed log was noted when the last event failed.
         drop(self.log.submit(Item { write, then }).await);
     }
