@@ -275,7 +275,7 @@ async fn rules_modes_and_hooks_decide_without_the_host() {
 #[tokio::test]
 async fn updates_hold_at_once_and_are_written_where_they_belong() {
     let updates = json!([
-        {"type": "addRules", "rules": [{"toolName": "Bash", "ruleContent": "touch:*"}], "behavior": "allow",
+        {"type": "addRules", "rules": [{"toolName": "Bash", "ruleContent": "npm:*"}], "behavior": "allow",
             "destination": "localSettings"},
         {"type": "addRules", "rules": [{"toolName": "Bash", "ruleContent": "rm:*"}], "behavior": "deny",
             "destination": "userSettings"},
@@ -289,11 +289,11 @@ async fn updates_hold_at_once_and_are_written_where_they_belong() {
     let verdict = check(&test, &gate, "Bash", json!({"command": "touch f1"})).await;
     let Verdict::Run { input, .. } = &verdict else { panic!("{verdict:?}") };
     assert_eq!(Value::from(input.clone()), json!({"command": "touch f9"}));
-    let second = check(&test, &gate, "Bash", json!({"command": "touch /elsewhere"})).await;
+    let second = check(&test, &gate, "Bash", json!({"command": "npm test"})).await;
     assert_eq!(short(&second), "run: accept config subcommandResults");
     let third = check(&test, &gate, "Bash", json!({"command": "rm f1"})).await;
     assert!(message(&third).contains("rm f1"), "{third:?}");
-    assert!(text_of(&test.project(), ".claude/settings.local.json").contains("Bash(touch:*)"));
+    assert!(text_of(&test.project(), ".claude/settings.local.json").contains("Bash(npm:*)"));
     assert!(text_of(test.home.path(), ".claude/settings.json").contains("Bash(rm:*)"));
     let frames = test.frames().await;
     assert_eq!(frames[0]["subtype"], "status");

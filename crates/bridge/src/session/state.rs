@@ -299,7 +299,9 @@ fn shortened(text: &str) -> Option<String> {
 
 fn shown(line: &str) -> String {
     let is_plain = |char: char| char.is_alphanumeric() || " ,.:;?!'\"()/".contains(char);
-    if line.chars().all(is_plain) { line.to_owned() } else { render::words(line) }
+    // A number at the start may be that of a list.
+    let is_item = line.starts_with(|first: char| first.is_ascii_digit());
+    if !is_item && line.chars().all(is_plain) { line.to_owned() } else { render::words(line) }
 }
 
 #[cfg(test)]
