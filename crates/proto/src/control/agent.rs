@@ -10,7 +10,8 @@ record! {
     pub struct HookCallback {
         /// The hook, by the id the host gave it.
         callback_id: String,
-        /// What happened; typed when somebody looks, because many a hook decides without.
+        // Typed when somebody looks, because many a hook decides without.
+        /// What happened.
         input: Lazy<HookInput>,
         /// The tool call, for tool events.
         tool_use_id: Opt<ToolUseId>,
