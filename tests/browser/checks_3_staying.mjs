@@ -103,7 +103,7 @@ export async function five_thousand_messages(world) {
     times.push(Date.now() - start);
   };
   // A machine that does something else for a moment is not the page's fault: one of a few times has to be fast enough.
-  do await open(); while (times.at(-1) >= 1000 && times.length < 8);
+  do await open(); while (times.at(-1) >= 1000 && times.length < 3);
   console.log(`       5000 messages: open after ${times.join(', ')} ms`);
   assert.ok(times.at(-1) < 1000, `${times.join(', ')} ms`);
   const rows = () => page.locator('.rows .row').count();
