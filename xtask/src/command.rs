@@ -18,12 +18,22 @@ pub(crate) fn command(program: impl AsRef<OsStr>) -> Command {
     command
 }
 
-/// The same cargo that runs us.
+/// The same cargo that runs us, without what it told *us* about our own package: build scripts that watch those variables
+/// would run anew, and half the workspace with them, each time `cargo xtask` and plain `cargo` take turns.
 pub(crate) fn cargo(arguments: &[&str]) -> Command {
     let mut command = command(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    for (name, _) in std::env::vars_os() {
+        let text = name.to_string_lossy();
+        if OF_OUR_PACKAGE.iter().any(|prefix| text.starts_with(prefix)) {
+            command.env_remove(&name);
+        }
+    }
     command.args(arguments);
     command
 }
+
+const OF_OUR_PACKAGE: [&str; 5] =
+    ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_CRATE_NAME", "CARGO_BIN_NAME", "CARGO_PRIMARY_PACKAGE"];
 
 /// Builds our programs and examples, of the whole workspace: with the examples, features unify as they do for the tests, and
 /// what was built for those is used again.

@@ -215,7 +215,7 @@ impl Voice {
         };
         let progress = self.progress.as_mut()?;
         progress.tool_uses += 1;
-        let tokens = message.usage.as_ref().map(total_tokens).unwrap_or_default();
+        let tokens = message.usage.as_deref().map(total_tokens).unwrap_or_default();
         let frame = TaskProgress {
             task_id: progress.note.id.clone(),
             run_id: progress.note.run_id.clone().into(),

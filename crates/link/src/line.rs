@@ -13,6 +13,9 @@ const CALM_READ: usize = 8 * 1024;
 /// for fresh pages each time.
 const BUSY_READ: usize = 64 * 1024;
 
+/// Lines are copied out of the buffer while so little arrives at a time.
+const COPIED: usize = CALM_READ / 2;
+
 /// How much of a line that is too long is kept for the report.
 const HEAD: usize = 1024;
 
@@ -151,14 +154,8 @@ impl Lines {
     /// Hands out the lines in the first `end` bytes and keeps the rest.
     fn cut(&mut self, end: usize, found: &mut Vec<Item>) {
         let from = std::mem::take(&mut self.scanned);
-        // One small line on its own is the usual case of a conversation; it needs no sharing.
-        let lone =
-            memchr(b'\n', self.buffer.get(from..).unwrap_or_default()) == Some(self.buffer.len() - 1 - from);
-        if lone && end < self.buffer.capacity() / 4 {
-            let line = Bytes::copy_from_slice(self.buffer.get(..end - 1).unwrap_or_default());
-            self.buffer.clear();
-            self.shrink();
-            return self.emit(line, found);
+        if end <= COPIED.max(self.buffer.capacity() / 4) {
+            return self.copy(from, end, found);
         }
         let chunk = self.take(end);
         let mut start = 0;
@@ -170,33 +167,37 @@ impl Lines {
         self.scanned = self.buffer.len();
     }
 
-    /// Takes the first `end` bytes out of the buffer. A well-filled buffer is given away whole; from a nearly empty one
-    /// the bytes are copied, so that one small line never keeps a large buffer alive.
+    /// Copies the lines in the first `end` bytes. The few lines of a calm conversation cost less that way than a buffer
+    /// that they share, and one small line never keeps a large buffer alive.
+    fn copy(&mut self, from: usize, end: usize, found: &mut Vec<Item>) {
+        let mut start = 0;
+        for newline in memchr_iter(b'\n', self.buffer.get(from..end).unwrap_or_default()) {
+            let line = self.buffer.get(start..from + newline).unwrap_or_default();
+            self.emit(Bytes::copy_from_slice(line), found);
+            start = from + newline + 1;
+        }
+        self.buffer.drain(..end);
+        self.scanned = self.buffer.len();
+        self.shrink();
+    }
+
+    /// Gives the buffer away with its first `end` bytes, and keeps the rest in a new one.
     fn take(&mut self, end: usize) -> Bytes {
         let rest = self.buffer.get(end..).unwrap_or_default();
-        let fresh_size = rest.len() + self.room;
-        if end >= self.buffer.capacity() / 4 {
-            let mut next = Vec::with_capacity(fresh_size);
-            next.extend_from_slice(rest);
-            let mut full = std::mem::replace(&mut self.buffer, next);
-            full.truncate(end);
-            return Bytes::from(full);
-        }
-        let chunk = Bytes::copy_from_slice(self.buffer.get(..end).unwrap_or_default());
-        if self.buffer.capacity() > 2 * fresh_size {
-            let mut next = Vec::with_capacity(fresh_size);
-            next.extend_from_slice(rest);
-            self.buffer = next;
-        } else {
-            self.buffer.drain(..end);
-        }
-        chunk
+        let mut next = Vec::with_capacity(rest.len() + self.room);
+        next.extend_from_slice(rest);
+        let mut full = std::mem::replace(&mut self.buffer, next);
+        full.truncate(end);
+        Bytes::from(full)
     }
 
     /// Gives back the memory of a huge line once it is not needed.
     fn shrink(&mut self) {
-        if self.buffer.capacity() > 2 * self.room {
+        let wanted = self.buffer.len() + self.room;
+        if self.buffer.is_empty() && self.buffer.capacity() > 2 * wanted {
             self.buffer = Vec::new();
+        } else if self.buffer.capacity() > 2 * wanted {
+            self.buffer.shrink_to(wanted);
         }
     }
 

@@ -107,7 +107,7 @@ impl Assembler {
     pub(crate) fn so_far(&self) -> Option<(String, u64, Option<Usage>)> {
         let message = self.message.as_ref()?;
         let blocks = u64::try_from(self.done.len()).unwrap_or(u64::MAX);
-        Some((message.id.clone(), blocks, message.usage.as_ref().cloned()))
+        Some((message.id.clone(), blocks, message.usage.as_deref().cloned()))
     }
 
     /// The whole message.

@@ -104,7 +104,7 @@ impl Usage {
     fn add(&mut self, result: &TurnResult) {
         self.cost_usd +=
             result.total_cost_usd.as_ref().and_then(serde_json::Number::as_f64).unwrap_or_default();
-        for (model, usage) in result.model_usage.as_ref().into_iter().flatten() {
+        for (model, usage) in result.model_usage.as_deref().into_iter().flatten() {
             self.models.entry(model.clone()).or_default().add(usage);
         }
     }

@@ -69,19 +69,17 @@ impl Session {
     }
 
     fn send_prompt(&self, prompt: Prompt) -> BoxFuture<'_, Result<Turn, Error>> {
-        Box::pin(self.start_turn(prompt))
-    }
-
-    async fn start_turn(&self, prompt: Prompt) -> Result<Turn, Error> {
         let pump = &self.shared.pump;
         pump.drain_unread();
         // Known before it is written, so that not even the first frame about it can be missed.
         let key = pump.sent(prompt.uuid());
         let unsent = Unsent { pump, key };
-        let turn = Turn::new(Arc::clone(&self.shared), key);
-        self.shared.handle.send(&prompt.into_frame(self.shared.verbatim, true)).await?;
-        std::mem::forget(unsent);
-        Ok(turn)
+        let frame = prompt.into_frame(self.shared.verbatim, true);
+        Box::pin(async move {
+            self.shared.handle.send(&frame).await?;
+            std::mem::forget(unsent);
+            Ok(Turn::new(Arc::clone(&self.shared), key))
+        })
     }
 
     /// Adds a message to the conversation without starting a turn.

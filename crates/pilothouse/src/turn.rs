@@ -213,7 +213,7 @@ impl TurnResult {
         if let Some(text) = self.frame.failure() {
             return Err(Error::Turn(text));
         }
-        let value = self.frame.structured_output.as_ref();
+        let value = self.frame.structured_output.as_deref();
         let value = value.ok_or_else(|| Error::Structured("the CLI gave none".to_owned()))?;
         T::deserialize(value).map_err(|error| Error::Structured(error.to_string()))
     }

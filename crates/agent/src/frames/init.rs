@@ -2,7 +2,7 @@
 
 use pilothouse_proto::message::FastModeState;
 use pilothouse_proto::system::{ApiKeySource, PluginState, ViewMode};
-use pilothouse_proto::{AgentFrame, PermissionMode, System};
+use pilothouse_proto::{AgentFrame, PermissionMode, System, Texts};
 
 use super::blank;
 use crate::launch::PROTOCOL_VERSION;
@@ -37,14 +37,14 @@ pub(crate) fn init(session: &Session, prompts: &[String]) -> AgentFrame {
     frame.mcp_server_errors = Some(session.mcp.errors()).filter(|errors| !errors.is_empty()).into();
     frame.permission_mode = PermissionMode::from(session.mode().name()).into();
     frame.slash_commands =
-        offers::commands(session).into_iter().map(|command| command.name).collect::<Vec<_>>().into();
-    frame.terminal_slash_commands = Vec::new().into();
+        offers::commands(session).into_iter().map(|command| command.name).collect::<Texts>().into();
+    frame.terminal_slash_commands = Texts::default().into();
     frame.api_key_source = key_source(session).into();
     frame.claude_code_version = PROTOCOL_VERSION.into();
     frame.output_style = offers::output_style(session).into();
-    frame.agents = offers::agents(session).into_iter().map(|agent| agent.name).collect::<Vec<_>>().into();
+    frame.agents = offers::agents(session).into_iter().map(|agent| agent.name).collect::<Texts>().into();
     let skills = catalog.skills().filter(|skill| skill.user_invocable).map(|skill| skill.name.clone());
-    frame.skills = skills.collect::<Vec<_>>().into();
+    frame.skills = skills.collect::<Texts>().into();
     let plugins = catalog.plugins.iter().map(|plugin| PluginState {
         name: plugin.name.clone(),
         path: plugin.directory.display().to_string(),
@@ -53,7 +53,7 @@ pub(crate) fn init(session: &Session, prompts: &[String]) -> AgentFrame {
     });
     frame.plugins = plugins.collect::<Vec<_>>().into();
     frame.betas = Some(launch.betas.clone()).filter(|betas| !betas.is_empty()).into();
-    frame.capabilities = CAPABILITIES.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>().into();
+    frame.capabilities = CAPABILITIES.iter().collect::<Texts>().into();
     frame.fast_mode_state = FastModeState::from("off").into();
     frame.view_mode = ViewMode::Default.into();
     frame.analytics_disabled = true.into();

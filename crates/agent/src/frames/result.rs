@@ -45,7 +45,7 @@ pub(crate) fn of_talk(session: &Session, said: &Said, facts: Circumstances) -> T
     result.stop_reason = said.stop_reason.clone().map_or(Opt::Null, Opt::Some);
     result.ttft_ms = said.first_piece.map(|time| millis(session.stamp().took(time))).into();
     match error {
-        Some(error) => result.errors = Texts(vec![error]).into(),
+        Some(error) => result.errors = Texts::from(vec![error]).into(),
         None => {
             result.result = text(said).into();
             result.api_error_status = Opt::Null;
@@ -77,7 +77,7 @@ pub(crate) fn of_failed_start(session: &Session, error: &str) -> TurnResult {
     let mut result = begin(session, ResultSubtype::ErrorDuringExecution, &Circumstances::default());
     result.is_error = true.into();
     result.num_turns = 0.into();
-    result.errors = Texts(vec![error.to_owned()]).into();
+    result.errors = Texts::from(vec![error]).into();
     result
 }
 
@@ -195,8 +195,8 @@ pub(crate) fn no_subagents() -> SubagentStats {
     }
 }
 
-fn by_model(ledger: &Ledger) -> BTreeMap<String, ModelUsage> {
-    ledger.by_model().into_iter().collect()
+fn by_model(ledger: &Ledger) -> BTreeMap<String, Box<ModelUsage>> {
+    ledger.by_model().into_iter().map(|(model, usage)| (model, Box::new(usage))).collect()
 }
 
 fn millis(time: Duration) -> Number {

@@ -21,7 +21,7 @@ pub(crate) fn system(session: &Session) -> Vec<TextBlock> {
     let initialize = session.initialize();
     let mut texts: Vec<String> = Vec::new();
     match (initialize.system_prompt.as_ref(), &launch.system_prompt) {
-        (Some(blocks), _) => texts.extend(blocks.iter().cloned()),
+        (Some(blocks), _) => texts.extend(blocks.iter().map(str::to_owned)),
         (None, Some(own)) => texts.push(own.clone()),
         (None, None) => {
             texts.push(format!("{WHO}\n\n{HOW}"));

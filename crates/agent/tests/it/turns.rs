@@ -71,7 +71,7 @@ async fn structured_output_is_held_to_its_schema() {
     let mut rig = Rig::new(&["--json-schema", schema], vec![bad, good]);
     rig.say("go").await;
     let (_, result) = rig.turn().await;
-    assert_eq!(result.structured_output.as_ref(), Some(&json!({"a": 1})));
+    assert_eq!(result.structured_output.as_deref(), Some(&json!({"a": 1})));
     assert_eq!(result.terminal_reason.as_ref(), Some(&TerminalReason::Completed));
 }
 

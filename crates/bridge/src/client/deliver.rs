@@ -17,15 +17,15 @@ impl Client {
     ///
     /// # Errors
     /// When the client is gone.
-    pub async fn deliver(&mut self, taken: Taken, sink: &mut impl Sink) -> Result<(), Gone> {
-        for parcel in taken.parcels {
+    pub async fn deliver(&mut self, taken: &mut Taken, sink: &mut impl Sink) -> Result<(), Gone> {
+        for parcel in taken.parcels.drain(..) {
             if parcel.listed {
                 if self.extended {
                     sink.send(parcel.frame).await?;
                 }
                 continue;
             }
-            let Some(sent) = self.sent.get(&*parcel.session).copied() else {
+            let Some(sent) = self.sent.get_mut(&*parcel.session) else {
                 // An answer may come after its session was left; events do not.
                 if parcel.seq.is_none() && parcel.original {
                     sink.send(parcel.frame).await?;
@@ -33,21 +33,19 @@ impl Client {
                 continue;
             };
             match parcel.seq {
-                Some(seq) if seq <= sent => continue,
+                Some(seq) if seq <= *sent => continue,
                 Some(seq) if seq > sent.next() => {
                     Box::pin(self.caught_up(&parcel.session, sink)).await?;
                     continue;
                 }
-                Some(seq) => {
-                    self.sent.insert((*parcel.session).clone(), seq);
-                }
+                Some(seq) => *sent = seq,
                 None => {}
             }
             if self.extended || parcel.original {
                 sink.send(parcel.frame).await?;
             }
         }
-        for session_id in taken.behind {
+        for session_id in std::mem::take(&mut taken.behind) {
             if let Some(session) = self.watched(&session_id) {
                 self.reply(SessionChanged { session }, None, sink).await?;
             }

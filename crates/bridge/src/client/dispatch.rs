@@ -247,7 +247,7 @@ impl Client {
             });
             if extended || reply.is_original() {
                 let frame = ws::text_frame(&reply.encode(request_id.as_ref()));
-                outbox.push(Parcel {
+                outbox.push_answer(Parcel {
                     session: Arc::new(session_id),
                     seq: None,
                     original: true,

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::io::IoSlice;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::atomic::Ordering;
 use std::task::{Poll, ready};
 use std::time::Instant;
@@ -20,7 +20,7 @@ use super::stream::Stream;
 use crate::api::ErrorCode;
 use crate::auth::{Bucket, Device};
 use crate::client::{Client, Gone, Sink};
-use crate::session::Refusal;
+use crate::session::{Refusal, Taken};
 use crate::ws::{CloseCode, Incoming, Reader, close_frame, ping_frame, pong_frame, text_frame};
 
 /// How much is gathered before it is written.
@@ -28,6 +28,9 @@ const WRITE_AT: usize = 64 * 1024;
 
 /// How many frames go into one call of the system.
 const AT_ONCE: usize = 64;
+
+/// How many frames there is room for while none wait.
+const ROOM_KEPT: usize = 4;
 
 /// How many messages beyond its rate a client may send before its connection is closed.
 const PATIENCE_WITH_FLOODS: f64 = 500.0;
@@ -95,6 +98,7 @@ impl<'a> Socket<'a> {
     /// Until the client leaves; tells how to close if it has not done so itself.
     async fn serve(&mut self, client: &mut Client) -> Option<CloseCode> {
         let outbox = client.outbox();
+        let mut taken = Taken::default();
         let mut unanswered = 0;
         let mut asking = tokio::time::interval(self.shared.limits.ping_every);
         asking.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
@@ -108,8 +112,8 @@ impl<'a> Socket<'a> {
                 return None;
             }
             tokio::select! {
-                taken = outbox.take() => {
-                    if client.deliver(taken, self).await.is_err() {
+                () = outbox.take(&mut taken) => {
+                    if client.deliver(&mut taken, self).await.is_err() {
                         return None;
                     }
                 }
@@ -165,12 +169,26 @@ impl<'a> Socket<'a> {
             return Ok(());
         }
         let frames = self.pending.len() as u64;
-        let patience = self.shared.limits.patience;
-        let written = tokio::time::timeout(patience, write(&mut self.stream, &mut self.pending)).await;
+        let written = self.written().await;
         self.pending_bytes = 0;
-        self.pending = VecDeque::new();
+        self.pending.clear();
+        self.pending.shrink_to(ROOM_KEPT);
         self.shared.metrics.frames_sent.fetch_add(frames, Ordering::Relaxed);
-        if matches!(written, Ok(Ok(()))) { Ok(()) } else { Err(Gone) }
+        written
+    }
+
+    async fn written(&mut self) -> Result<(), Gone> {
+        let mut writing = pin!(write(&mut self.stream, &mut self.pending));
+        // Nearly always the system takes it at once, and then no clock need be set.
+        let attempt = poll_fn(|cx| Poll::Ready(writing.as_mut().poll(cx))).await;
+        let written = match attempt {
+            Poll::Ready(written) => written.ok(),
+            Poll::Pending => {
+                let written = tokio::time::timeout(self.shared.limits.patience, writing).await;
+                written.ok().and_then(Result::ok)
+            }
+        };
+        written.ok_or(Gone)
     }
 }
 

@@ -46,7 +46,10 @@ pub struct Parcel {
     pub frame: Bytes,
 }
 
-/// What was taken out of an outbox.
+/// So much room is kept for messages to come; what a burst needed beyond it is given back.
+const ROOM_KEPT: usize = 8;
+
+/// What was taken out of an outbox. Used again and again, so that a message costs no allocation.
 #[derive(Debug, Default)]
 pub struct Taken {
     /// Messages, in order.
@@ -71,18 +74,38 @@ impl Outbox {
         self.filled.notify_one();
     }
 
-    /// Waits until there is something, and takes all of it.
-    pub async fn take(&self) -> Taken {
-        loop {
-            let waiting = std::mem::take(&mut *self.lock());
-            if !waiting.parcels.is_empty() || !waiting.behind.is_empty() {
-                return Taken { parcels: waiting.parcels, behind: waiting.behind };
-            }
+    /// Puts an answer in, however full it is: what a client asks for is limited elsewhere, and nobody else has the answer.
+    pub(crate) fn push_answer(&self, parcel: Parcel) {
+        let mut waiting = self.lock();
+        waiting.bytes += parcel.frame.len();
+        waiting.parcels.push_back(parcel);
+        drop(waiting);
+        self.filled.notify_one();
+    }
+
+    /// Waits until there is something, and takes all of it in place of what was taken before.
+    pub async fn take(&self, taken: &mut Taken) {
+        taken.parcels.clear();
+        taken.parcels.shrink_to(ROOM_KEPT);
+        while !self.lock().give(taken) {
             self.filled.notified().await;
         }
     }
 
     fn lock(&self) -> MutexGuard<'_, Waiting> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Waiting {
+    /// Gives what there is; false if that is nothing.
+    fn give(&mut self, taken: &mut Taken) -> bool {
+        if self.parcels.is_empty() && self.behind.is_empty() {
+            return false;
+        }
+        std::mem::swap(&mut self.parcels, &mut taken.parcels);
+        taken.behind = std::mem::take(&mut self.behind);
+        self.bytes = 0;
+        true
     }
 }

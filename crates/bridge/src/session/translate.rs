@@ -76,7 +76,7 @@ impl Translator {
                     permission_mode: init.permission_mode.as_ref().map(ToString::to_string),
                     by: None,
                     branch: None,
-                    slash_commands: init.slash_commands.clone().unwrap_or_default(),
+                    slash_commands: init.slash_commands.clone().unwrap_or_default().into(),
                 }
                 .into(),
             ),

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use pilothouse_bridge::client::{Client, Gone, Sink};
+use pilothouse_bridge::session::Taken;
 use serde_json::Value;
 
 /// How long anything in a test may take before it counts as hanging.
@@ -65,10 +66,11 @@ impl Peer {
                 }
             }
             let outbox = self.client.outbox();
-            let taken = tokio::time::timeout(PATIENCE, outbox.take());
-            let taken = taken.await.unwrap_or_else(|_| panic!("waiting for {what}, got {:#?}", self.got));
+            let mut taken = Taken::default();
+            let filled = tokio::time::timeout(PATIENCE, outbox.take(&mut taken)).await;
+            assert!(filled.is_ok(), "waiting for {what}, got {:#?}", self.got);
             let mut frames = Frames::default();
-            within(self.client.deliver(taken, &mut frames)).await.unwrap();
+            within(self.client.deliver(&mut taken, &mut frames)).await.unwrap();
             self.got.extend(frames.0);
         }
     }

@@ -51,7 +51,7 @@ impl<'a> Signal<'a> {
             }
             AgentFrame::Result(result) => Self::Result {
                 uuids: list(&result.user_message_uuids),
-                self_started: matches!(result.origin.as_ref(), Some(origin) if !matches!(origin, MessageOrigin::Human(_))),
+                self_started: matches!(result.origin.as_deref(), Some(origin) if !matches!(origin, MessageOrigin::Human(_))),
             },
             AgentFrame::System(System::Init(init)) => Self::Body(list(&init.user_message_uuids)),
             AgentFrame::System(System::SessionStateChanged(changed)) => Self::State(match changed.state {

@@ -85,17 +85,17 @@ record! {
         /// The sequence that stopped it.
         stop_sequence: Opt<String>,
         /// Tokens so far.
-        usage: Opt<Usage>,
+        usage: Opt<Box<Usage>>,
         /// The API's container; shape undeclared.
-        container: Opt<Value>,
+        container: Opt<Box<Value>>,
         /// What the API dropped from the context; shape undeclared.
-        context_management: Opt<Value>,
+        context_management: Opt<Box<Value>>,
         /// Notes on the request; shape undeclared.
-        diagnostics: Opt<Value>,
+        diagnostics: Opt<Box<Value>>,
         /// More about the stop reason; shape undeclared.
-        stop_details: Opt<Value>,
+        stop_details: Opt<Box<Value>>,
         /// How the input was changed; shape undeclared.
-        input_transformations: Opt<Value>,
+        input_transformations: Opt<Box<Value>>,
     }
 
     /// Names to show for a tool call.

@@ -5,10 +5,8 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::value::SeqAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
 use serde::{Serialize, Serializer};
-use serde_json::value::RawValue;
 
 use super::block::ContentBlock;
-use crate::wire::{LongText, Reading, read_any, read_nested};
 
 /// What a message or a tool result holds: plain text or a list of blocks.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,16 +76,7 @@ impl Serialize for Content {
 
 impl<'de> Deserialize<'de> for Content {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        if !Reading::is_large() {
-            return deserializer.deserialize_any(ContentVisitor);
-        }
-        match LongText::take(<&RawValue>::deserialize(deserializer)?)? {
-            LongText::Text(text) => Ok(Self::Text(text)),
-            LongText::Null => ContentVisitor.visit_unit(),
-            LongText::Other(raw) => {
-                read_nested(|| read_any(raw.get(), ContentVisitor).map_err(D::Error::custom))
-            }
-        }
+        deserializer.deserialize_any(ContentVisitor)
     }
 }
 

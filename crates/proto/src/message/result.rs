@@ -12,6 +12,9 @@ record! {
     ///
     /// Anything but `success` is a failure, and so is a success with `is_error`: the loop ended normally, but on an API
     /// error. [`TurnResult::failure`] folds both.
+    ///
+    /// What is large is boxed, so that the whole is no larger than what an allocator has at hand (1 032 bytes): it is
+    /// allocated once per turn.
     pub struct TurnResult {
         /// How the turn ended.
         subtype: ResultSubtype,
@@ -34,11 +37,11 @@ record! {
         /// Estimated cost since the session began: read the latest, do not add up.
         total_cost_usd: Opt<Number>,
         /// Tokens of this turn in the main loop.
-        usage: Opt<Usage>,
+        usage: Opt<Box<Usage>>,
         /// Tokens and cost per model since the session began, subagents included.
-        model_usage as "modelUsage": Opt<BTreeMap<String, ModelUsage>>,
+        model_usage as "modelUsage": Opt<Box<BTreeMap<String, Box<ModelUsage>>>>,
         /// The same since the last result.
-        model_usage_since_last_result: Opt<BTreeMap<String, ModelUsage>>,
+        model_usage_since_last_result: Opt<Box<BTreeMap<String, Box<ModelUsage>>>>,
         /// Tool calls that were refused; the authoritative list.
         permission_denials: Opt<Vec<PermissionDenial>>,
         /// The HTTP status of the API call that failed.
@@ -50,9 +53,9 @@ record! {
         /// Messages that still wait.
         queued_turn_count: Opt<u64>,
         /// The value that a JSON schema asked for.
-        structured_output: Opt<Value>,
+        structured_output: Opt<Box<Value>>,
         /// The tool call that a hook deferred.
-        deferred_tool_use: Opt<DeferredToolUse>,
+        deferred_tool_use: Opt<Box<DeferredToolUse>>,
         /// Why the loop stopped.
         terminal_reason: Opt<TerminalReason>,
         /// Counts the results of this process from 0; a gap is a lost result.
@@ -64,7 +67,7 @@ record! {
         /// Why it is not.
         fast_mode_disabled_reason: Opt<FastModeDisabledReason>,
         /// Who the prompt came from.
-        origin: Opt<MessageOrigin>,
+        origin: Opt<Box<MessageOrigin>>,
         /// The prompt that began the turn, by the id its sender chose.
         user_message_uuid: Opt<String>,
         /// All prompts that the turn consumed.
@@ -76,9 +79,9 @@ record! {
         /// Why the CLI could not start; the other figures are then zero.
         startup_failure_reason: Opt<StartupFailureReason>,
         /// The configuration file that could not be read.
-        invalid_config_file: Opt<InvalidConfigFile>,
+        invalid_config_file: Opt<Box<InvalidConfigFile>>,
         /// What subagents did in this turn.
-        subagent_stats: Opt<SubagentStats>,
+        subagent_stats: Opt<Box<SubagentStats>>,
         /// How often a safety check stopped the turn.
         safety_stops: Opt<u64>,
         /// Whether a permission check ended the turn.

@@ -75,7 +75,7 @@ record! {
         /// Tokens so far.
         usage: Opt<Usage>,
         /// What the API dropped from the context; shape undeclared.
-        context_management: Opt<Value>,
+        context_management: Opt<Box<Value>>,
     }
 
     /// The fields of a message that change at its end.
@@ -86,9 +86,9 @@ record! {
         /// The sequence that stopped it.
         stop_sequence: Opt<String>,
         /// More about the stop reason; shape undeclared.
-        stop_details: Opt<Value>,
+        stop_details: Opt<Box<Value>>,
         /// The API's container; shape undeclared.
-        container: Opt<Value>,
+        container: Opt<Box<Value>>,
     }
 
     /// The message is finished.

@@ -19,9 +19,9 @@ record! {
         /// The permission mode.
         permission_mode as "permissionMode": Opt<PermissionMode>,
         /// Slash commands, without the slash.
-        slash_commands: Opt<Vec<String>>,
+        slash_commands: Opt<Texts>,
         /// Of these, the ones that need a terminal.
-        terminal_slash_commands: Opt<Vec<String>>,
+        terminal_slash_commands: Opt<Texts>,
         /// Where the API key comes from.
         api_key_source as "apiKeySource": Opt<ApiKeySource>,
         /// The CLI's version.
@@ -29,9 +29,9 @@ record! {
         /// The output style.
         output_style: Opt<String>,
         /// Names of the agents.
-        agents: Opt<Vec<String>>,
+        agents: Opt<Texts>,
         /// Names of the skills.
-        skills: Opt<Vec<String>>,
+        skills: Opt<Texts>,
         /// Loaded plugins.
         plugins: Opt<Vec<PluginState>>,
         /// Plugins that failed to load. Absence does not prove that all loaded.
@@ -39,7 +39,7 @@ record! {
         /// API beta features in use.
         betas: Opt<Vec<String>>,
         /// What this CLI can do, see the protocol's list of capabilities.
-        capabilities: Opt<Vec<String>>,
+        capabilities: Opt<Texts>,
         /// Whether fast mode is on.
         fast_mode_state: Opt<FastModeState>,
         /// Why it is not.

@@ -4,6 +4,7 @@
 //! takes what serde_json takes and gives the same values; what is wrong with a text that is no JSON is still serde_json's
 //! to say, see [`crate::decode`].
 
+mod escape;
 mod scan;
 mod token;
 
@@ -50,21 +51,6 @@ pub(crate) fn read_seed<'de, S: DeserializeSeed<'de>>(text: &'de str, seed: S) -
         note_column(text, reader.failed_at.unwrap_or(reader.tokens.at));
     }
     read
-}
-
-/// Reads the whole text by a visitor that takes several kinds of values.
-pub(crate) fn read_any<'de, V: Visitor<'de>>(text: &'de str, visitor: V) -> Result<V::Value, Error> {
-    read_seed(text, Any(visitor))
-}
-
-struct Any<V>(V);
-
-impl<'de, V: Visitor<'de>> DeserializeSeed<'de> for Any<V> {
-    type Value = V::Value;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<V::Value, D::Error> {
-        deserializer.deserialize_any(self.0)
-    }
 }
 
 struct Reader<'de> {
@@ -148,10 +134,12 @@ impl<'de> Reader<'de> {
         if self.tokens.peek() != Some(b'"') {
             return Err(self.wrong_kind(&visitor));
         }
-        let read = match self.tokens.string() {
-            Ok(Text::Plain(text)) => visitor.visit_borrowed_str(text),
-            Ok(Text::Unescaped(text)) => visitor.visit_string(text),
-            Err(error) => Err(error),
+        let read = match self.tokens.plain_string() {
+            Some(text) => visitor.visit_borrowed_str(text),
+            None => match self.tokens.escaped_string() {
+                Some(text) => visitor.visit_string(text),
+                None => Err(self.tokens.no_json()),
+            },
         };
         self.placed(read)
     }
@@ -316,8 +304,23 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
         self.placed(read)
     }
 
+    /// A key of which there is a guess, see [`super::names`].
+    #[inline]
+    fn deserialize_tuple_struct<V: Visitor<'de>>(
+        self,
+        guess: &'static str,
+        _: usize,
+        visitor: V,
+    ) -> Result<V::Value, Error> {
+        if self.tokens.key_is(guess) {
+            self.tokens.at += guess.len() + 2;
+            return visitor.visit_unit();
+        }
+        self.string(visitor)
+    }
+
     // The wire has none of these: no type of it asks for them.
-    serde::forward_to_deserialize_any! { bytes byte_buf unit_struct tuple tuple_struct enum }
+    serde::forward_to_deserialize_any! { bytes byte_buf unit_struct tuple enum }
 }
 
 /// The members of an object or of a list.
@@ -367,6 +370,12 @@ impl<'de> SeqAccess<'de> for Inside<'_, 'de> {
             return Ok(None);
         }
         seed.deserialize(&mut *self.reader).map(Some)
+    }
+
+    /// Most lists of the wire have one member or none, and room for four large ones is more than an allocator has at hand.
+    #[inline]
+    fn size_hint(&self) -> Option<usize> {
+        Some(usize::from(self.reader.tokens.byte() != Some(b']')))
     }
 }
 

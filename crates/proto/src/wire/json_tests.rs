@@ -72,3 +72,16 @@ fn half_a_surrogate_pair_becomes_the_replacement_character() {
         assert_eq!(read::<String>(text).unwrap(), expected);
     }
 }
+
+#[test]
+fn long_strings_are_read_whole_and_keep_no_spare_room() {
+    for length in [3_000, 5_000, 70_000, 300_000] {
+        for step in [1, 7, 4_097, 65_537] {
+            let text: String = (0..length).map(|at| if at % step == 0 { '\n' } else { 'é' }).collect();
+            let list = serde_json::to_string(&[&*text, "after"]).expect("text");
+            let read: Vec<String> = read(&list).expect("a list of strings");
+            assert_eq!(read, [&*text, "after"], "{length} {step}");
+            assert!(read[0].capacity() <= 2 * text.len() + 256, "{length} {step}");
+        }
+    }
+}

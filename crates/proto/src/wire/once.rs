@@ -4,11 +4,9 @@
 //! into every field of every record, and does so again in each crate that decodes a frame. So the steps that all records
 //! share are calls that are never inlined, and whole types are read here, where that is compiled once.
 
-use serde::de::{DeserializeOwned, MapAccess};
+use serde::de::DeserializeOwned;
 use serde::ser::{Serialize, SerializeMap};
 use serde_json::{Map, Value};
-
-use super::keys::Key;
 
 /// A type of the wire.
 ///
@@ -35,11 +33,6 @@ impl<T: Serialize + DeserializeOwned> Wire for Vec<T> {
     fn from_text(text: &str) -> Result<Self, serde_json::Error> {
         super::read(text)
     }
-}
-
-#[inline(never)]
-pub(crate) fn next_key<'de, A: MapAccess<'de>>(map: &mut A) -> Result<Option<Key<'de>>, A::Error> {
-    map.next_key()
 }
 
 #[inline(never)]

@@ -120,6 +120,18 @@ impl<T> From<Option<T>> for Opt<T> {
     }
 }
 
+impl<T> From<T> for Opt<Box<T>> {
+    fn from(value: T) -> Self {
+        Self::Some(Box::new(value))
+    }
+}
+
+impl<T> From<Option<T>> for Opt<Box<T>> {
+    fn from(value: Option<T>) -> Self {
+        value.map(Box::new).into()
+    }
+}
+
 impl From<&str> for Opt<String> {
     fn from(text: &str) -> Self {
         Self::Some(text.to_owned())

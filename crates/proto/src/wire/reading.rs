@@ -2,14 +2,6 @@
 
 use std::cell::Cell;
 
-use serde::de::Error;
-
-/// Lines from this size on are read frugally, see [`super::large`].
-const LARGE_LINE: usize = 1 << 20;
-
-/// Raw values inside raw values. Each level is a reader of its own, so serde_json's limit of depth does not see them.
-const DEEPEST: u8 = 32;
-
 #[derive(Clone, Copy)]
 struct Text {
     start: usize,
@@ -18,7 +10,6 @@ struct Text {
 
 thread_local! {
     static TEXT: Cell<Option<Text>> = const { Cell::new(None) };
-    static DEPTH: Cell<u8> = const { Cell::new(0) };
     static COLUMN: Cell<usize> = const { Cell::new(0) };
 }
 
@@ -37,12 +28,6 @@ impl Reading {
         read()
     }
 
-    /// Whether strings are better taken raw.
-    #[inline]
-    pub(crate) fn is_large() -> bool {
-        TEXT.get().is_some_and(|text| text.length >= LARGE_LINE)
-    }
-
     /// Where the last error was, as a column of the whole text; 0 if there was none.
     pub(crate) fn error_column() -> usize {
         COLUMN.get()
@@ -53,18 +38,6 @@ impl Drop for Reading {
     fn drop(&mut self) {
         TEXT.set(self.0);
     }
-}
-
-/// Reads the inside of a raw value, unless that would nest too deeply.
-pub(crate) fn read_nested<T, E: Error>(read: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
-    let depth = DEPTH.get();
-    if depth >= DEEPEST {
-        return Err(E::custom("recursion limit exceeded"));
-    }
-    DEPTH.set(depth + 1);
-    let result = read();
-    DEPTH.set(depth);
-    result
 }
 
 /// Keeps the place of an error in a part of the text, unless a part of that part has told it already.

@@ -217,21 +217,36 @@ macro_rules! record {
 
             fn fill<'de, A: ::serde::de::MapAccess<'de>>(&mut self, mut map: A) -> Result<(), A::Error> {
                 use $crate::wire::{ListedField as _, Slot};
-                #[expect(non_camel_case_types, reason = "they are the fields")]
+                #[expect(clippy::allow_attributes, reason = "an object without fields has none to complain about")]
+                #[allow(non_camel_case_types, reason = "they are the fields")]
                 #[derive(Clone, Copy)]
-                enum Named { $( $field, )* extra }
+                enum Named { $( $field, )* }
                 const NAMES: &[&str] = &[ $( $crate::wire::wire_name!($field $(, $wire)?), $( $alias, )* )* ];
                 const NAMED: &[Named] = &[ $( Named::$field, $( $crate::wire::wire_name!(@also $alias, Named::$field), )* )* ];
                 static SLOTS: [u8; $crate::wire::slots_for(NAMES.len())] = $crate::wire::spread(NAMES);
+                static NEXT: [::std::sync::atomic::AtomicU8; NAMES.len() + 1] =
+                    [const { ::std::sync::atomic::AtomicU8::new(0) }; NAMES.len() + 1];
+                const FIELDS: $crate::wire::Names = $crate::wire::Names { all: NAMES, slots: &SLOTS, next: &NEXT };
                 $( let mut $field = false; )*
-                while let Some($crate::wire::Key(key)) = $crate::wire::next_key(&mut map)? {
-                    let named = $crate::wire::position(&key, NAMES, &SLOTS).and_then(|at| NAMED.get(at));
-                    match named.copied().unwrap_or(Named::extra) {
-                        $( Named::$field => {
+                let mut last = 0;
+                loop {
+                    let named = match FIELDS.next_key(&mut map, last)? {
+                        $crate::wire::Found::End => break,
+                        $crate::wire::Found::Other(key) => {
+                            Slot(&mut self.extra).read_unnamed(&key.0, &mut map)?;
+                            continue;
+                        }
+                        $crate::wire::Found::Named(at) => {
+                            last = at + 1;
+                            NAMED.get(at).copied()
+                        }
+                    };
+                    match named {
+                        $( Some(Named::$field) => {
                             Slot(&mut self.$field).read(&mut map, $field)?;
                             $field = true;
                         } )*
-                        Named::extra => Slot(&mut self.extra).read_unnamed(&key, &mut map)?,
+                        None => {}
                     }
                 }
                 $(

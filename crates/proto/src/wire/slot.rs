@@ -7,7 +7,6 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Number, Value};
 
 use super::extra::Extra;
-use super::large::{OptText, Text};
 use super::opt::Opt;
 use super::record::{Fields, Fill, FillOpt};
 
@@ -55,23 +54,6 @@ impl<T: Fields> Slot<'_, Opt<T>> {
 
 impl<T> Slot<'_, Opt<T>> {
     pub(crate) const REQUIRED: bool = false;
-}
-
-/// Strings may be tens of megabytes long, see [`super::large`].
-impl Slot<'_, String> {
-    #[inline(never)]
-    pub(crate) fn read<'de, A: MapAccess<'de>>(self, map: &mut A, _: bool) -> Result<(), A::Error> {
-        *self.0 = map.next_value_seed(Text)?;
-        Ok(())
-    }
-}
-
-impl Slot<'_, Opt<String>> {
-    #[inline(never)]
-    pub(crate) fn read<'de, A: MapAccess<'de>>(self, map: &mut A, _: bool) -> Result<(), A::Error> {
-        *self.0 = map.next_value_seed(OptText)?;
-        Ok(())
-    }
 }
 
 /// Unnamed fields are read one by one, by [`Extra::insert`].

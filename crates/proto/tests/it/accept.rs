@@ -202,7 +202,7 @@ fn rows_15_16_init_may_come_again_and_name_tools_as_objects() {
         "tools": [{ "name": "Bash", "type": "computer_use" }, "Read"],
     }));
     let AgentFrame::System(System::Init(init)) = &frame else { panic!("init") };
-    assert_eq!(**init.tools, ["Bash", "Read"]);
+    assert_eq!(init.tools.iter().collect::<Vec<_>>(), ["Bash", "Read"]);
     assert_eq!(written(&frame)["tools"], json!(["Bash", "Read"]));
 }
 

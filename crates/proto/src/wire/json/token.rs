@@ -3,11 +3,14 @@
 use serde::de::Error as _;
 use serde_json::Error;
 
+use super::escape::unescape_one;
 use super::scan::{is_plain, quote_or_escape};
-use crate::wire::large::unescape_one;
 
 /// How much room a string with escapes gets at first, at most.
 const LONGEST_GUESS: usize = 4096;
+
+/// How much one gets that needs more than that.
+const LONG: usize = 64 * 1024;
 
 /// How much of that it may leave unused without being moved.
 const SPARE: usize = 256;
@@ -99,34 +102,52 @@ impl<'de> Tokens<'de> {
             self.at += 1;
             return Ok(true);
         }
+        self.another_odd_key(first)
+    }
+
+    /// The same where it is the first, or blanks are about.
+    #[inline(never)]
+    fn another_odd_key(&mut self, first: bool) -> Result<bool, Error> {
         if !self.another(b'}', first)? {
             return Ok(false);
         }
         if self.peek() == Some(b'"') { Ok(true) } else { Err(self.no_json()) }
     }
 
-    /// A string, whose quote was seen.
+    /// A string, whose quote was seen, if it stands in the text as it is. Nothing is read otherwise.
     #[inline(never)]
-    pub(super) fn string(&mut self) -> Result<Text<'de>, Error> {
+    pub(super) fn plain_string(&mut self) -> Option<&'de str> {
         let start = self.at + 1;
-        let Some(end) = quote_or_escape(self.text.as_bytes(), start) else { return Err(self.no_json()) };
-        self.at = end;
-        if self.byte() == Some(b'"') {
-            self.at = end + 1;
-            match self.text.get(start..end) {
-                Some(text) if self.plain || is_plain(text.as_bytes()) => return Ok(Text::Plain(text)),
-                _ => return Err(self.no_json()),
-            }
+        let end = quote_or_escape(self.text.as_bytes(), start)?;
+        let text = self.text.get(start..end)?;
+        if self.text.as_bytes().get(end) != Some(&b'"') || !(self.plain || is_plain(text.as_bytes())) {
+            return None;
         }
-        self.escaped_string(start).map(Text::Unescaped).ok_or_else(|| self.no_json())
+        self.at = end + 1;
+        Some(text)
     }
 
-    /// A string from `start` on that holds an escape at `at`.
-    fn escaped_string(&mut self, start: usize) -> Option<String> {
-        // Unescaping only shortens. A string that is still longer grows.
+    /// A string, whose quote was seen.
+    #[inline]
+    pub(super) fn string(&mut self) -> Result<Text<'de>, Error> {
+        match self.plain_string() {
+            Some(text) => Ok(Text::Plain(text)),
+            None => self.escaped_string().map(Text::Unescaped).ok_or_else(|| self.no_json()),
+        }
+    }
+
+    /// A string that holds an escape.
+    #[inline(never)]
+    pub(super) fn escaped_string(&mut self) -> Option<String> {
+        let start = self.at + 1;
+        self.at = quote_or_escape(self.text.as_bytes(), start)?;
+        // Unescaping only shortens.
         let mut text = String::with_capacity((self.text.len() - start).min(LONGEST_GUESS));
         let mut piece = start;
         loop {
+            if text.capacity() - text.len() <= self.at - piece {
+                self.make_room(&mut text, piece);
+            }
             text.push_str(
                 self.text.get(piece..self.at).filter(|piece| self.plain || is_plain(piece.as_bytes()))?,
             );
@@ -152,6 +173,15 @@ impl<'de> Tokens<'de> {
             piece = self.at + 2;
             self.at = quote_or_escape(bytes, piece)?;
         }
+    }
+
+    /// A long string soon gets all the room that it can need: growing by doubling would take three times a line of 50 MiB.
+    /// Pages that stay unused are never touched.
+    #[cold]
+    fn make_room(&self, text: &mut String, piece: usize) {
+        let most = self.text.len() - piece;
+        let step = if text.capacity() < LONG { LONG.max(self.at - piece + 1) } else { most };
+        text.reserve_exact(step.min(most));
     }
 
     pub(super) fn word(&mut self, word: &str) -> Result<(), Error> {
@@ -180,12 +210,17 @@ impl<'de> Tokens<'de> {
         }
         let leading_zero = self.byte() == Some(b'0');
         let digits_start = self.at;
-        let mut whole = Some(0_u64);
+        let mut value = 0_u64;
         while let Some(byte @ b'0'..=b'9') = self.byte() {
-            whole = whole.and_then(|whole| whole.checked_mul(10)?.checked_add(u64::from(byte - b'0')));
+            value = value.wrapping_mul(10).wrapping_add(u64::from(byte - b'0'));
             self.at += 1;
         }
         let digits = self.at - digits_start;
+        // Of more digits than these some are too large.
+        let whole = match digits {
+            ..=19 => Some(value),
+            _ => self.text.get(digits_start..self.at).and_then(|digits| digits.parse().ok()),
+        };
         if digits == 0 || (leading_zero && digits > 1) {
             return Err(self.no_json());
         }
@@ -231,8 +266,10 @@ impl<'de> Tokens<'de> {
     /// Whether the key that begins here is this one, written plainly.
     #[inline]
     pub(super) fn key_is(&self, name: &str) -> bool {
-        let rest = self.text.as_bytes().get(self.at + 1..).unwrap_or_default();
-        rest.strip_prefix(name.as_bytes()).is_some_and(|rest| rest.first() == Some(&b'"'))
+        let start = self.at + 1;
+        let end = start + name.len();
+        let bytes = self.text.as_bytes();
+        bytes.get(end) == Some(&b'"') && bytes.get(start..end) == Some(name.as_bytes())
     }
 
     /// The same for one that may hold escapes.
@@ -366,7 +403,7 @@ impl<'de> Tokens<'de> {
     }
 
     #[inline]
-    fn byte(&self) -> Option<u8> {
+    pub(super) fn byte(&self) -> Option<u8> {
         self.text.as_bytes().get(self.at).copied()
     }
 }
