@@ -368,7 +368,7 @@ fn rows_34_43_46_50_51_empty_and_absent_flags_differ() {
     let absent = Argv::parse(["--verbose"]).expect("accepted");
     assert_eq!(absent.value(Flag::SettingSources), None);
     let prompt = initialize(json!({ "systemPrompt": "S", "appendSystemPrompt": "A" }));
-    assert_eq!(prompt.system_prompt.into_option().map(|blocks| blocks.0), Some(vec!["S".to_owned()]));
+    assert_eq!(prompt.system_prompt.into_option().map(|blocks| blocks.join(",")), Some("S".to_owned()));
 }
 
 #[test]
