@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::io::IoSlice;
 use std::pin::{Pin, pin};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::{Poll, ready};
 use std::time::Instant;
@@ -44,7 +45,7 @@ thread_local! {
 }
 
 /// Serves a client until it or the bridge is gone.
-pub(super) async fn run(shared: &Shared, upgraded: Upgraded, device: Device) {
+pub(super) async fn run(shared: &Arc<Shared>, upgraded: Upgraded, device: Device) {
     // Nothing of hyper stays with the connection.
     let Ok(Parts { io, read_buf, .. }) = upgraded.downcast::<TokioIo<Stream>>() else { return };
     let _counted = Gauge::one_more(&shared.metrics.sockets);
@@ -52,7 +53,16 @@ pub(super) async fn run(shared: &Shared, upgraded: Upgraded, device: Device) {
     let revoked = shared.devices.revoked(&device.id);
     let mut client =
         Client::new(shared.hub.clone(), device, shared.roots.clone()).told_of(shared.agent.clone());
-    let mut socket = Socket::new(shared, io.into_inner());
+    let outbox = client.outbox();
+    let (stream, way_out) = io.into_inner().shared();
+    if let Some(way_out) = way_out {
+        let shared = Arc::clone(shared);
+        outbox.write_directly(Box::new(move |frame| {
+            shared.metrics.frames_sent.fetch_add(1, Ordering::Relaxed);
+            way_out.write_now(frame)
+        }));
+    }
+    let mut socket = Socket::new(shared, stream);
     socket.reader.push(&read_buf);
     // It may be a small part of a large buffer.
     drop(read_buf);
@@ -62,13 +72,21 @@ pub(super) async fn run(shared: &Shared, upgraded: Upgraded, device: Device) {
         () = shared.closing.cancelled() => Some(CloseCode::GoingAway),
     };
     tracing::info!(device = client.device().name, ?code, "a client leaves");
+    let begun = outbox.wakes();
     if let Some(code) = code {
         socket.pending.clear();
-        socket.pending.push_back(close_frame(code));
+        socket.pending.extend([begun, close_frame(code)]);
         // Whether the client still reads it or not, the connection ends here.
         let (Ok(()) | Err(Gone)) = socket.flush().await;
     }
     drop(tokio::time::timeout(shared.limits.patience, socket.stream.shutdown()).await);
+}
+
+/// What ended a rest.
+enum Stirred {
+    Filled,
+    Read(std::io::Result<usize>),
+    Time,
 }
 
 struct Socket<'a> {
@@ -111,17 +129,25 @@ impl<'a> Socket<'a> {
             if self.flush().await.is_err() {
                 return None;
             }
-            tokio::select! {
-                () = outbox.take(&mut taken) => {
+            outbox.rests();
+            let stirred = tokio::select! {
+                () = outbox.take(&mut taken) => Stirred::Filled,
+                read = read(&mut self.stream, &mut self.reader) => Stirred::Read(read),
+                _ = asking.tick() => Stirred::Time,
+            };
+            let begun = outbox.wakes();
+            if !begun.is_empty() {
+                self.pending.push_back(begun);
+            }
+            match stirred {
+                Stirred::Filled => {
                     if client.deliver(&mut taken, self).await.is_err() {
                         return None;
                     }
                 }
-                read = read(&mut self.stream, &mut self.reader) => match read {
-                    Ok(0) | Err(_) => return None,
-                    Ok(_) => unanswered = 0,
-                },
-                _ = asking.tick() => {
+                Stirred::Read(Ok(0) | Err(_)) => return None,
+                Stirred::Read(Ok(_)) => unanswered = 0,
+                Stirred::Time => {
                     if unanswered >= UNANSWERED {
                         return Some(CloseCode::Silent);
                     }

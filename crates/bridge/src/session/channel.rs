@@ -221,13 +221,8 @@ impl Channel {
         }
         let frame = std::mem::take(&mut inner.bundle).freeze();
         inner.sent_words = Some(Instant::now());
-        inner.send(&Parcel {
-            session: Arc::clone(&self.id),
-            seq: None,
-            original: true,
-            listed: false,
-            frame,
-        });
+        let words = Parcel { session: Arc::clone(&self.id), seq: None, original: true, listed: false, frame };
+        inner.followers.iter().for_each(|follower| follower.outbox.push_words(&words));
     }
 
     /// A new message of the model begins.
