@@ -44,6 +44,9 @@ pub struct Context {
     pub bypass_available: bool,
     /// Whether nobody is there to ask, so that what would be asked is denied.
     pub avoid_prompts: bool,
+    /// Whether a shell command has run in this session. Before that nobody knows which variables the shell has, so
+    /// commands that set one are asked about.
+    pub shell_has_run: bool,
     /// Who judges in `auto` and `plan`.
     pub classifier: Classifier,
     /// What is known about the disk.
@@ -66,6 +69,7 @@ impl Context {
             project_trusted: true,
             bypass_available: false,
             avoid_prompts: false,
+            shell_has_run: false,
             classifier: Classifier::None,
             files: Arc::new(NoFiles),
         }

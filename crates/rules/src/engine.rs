@@ -69,6 +69,11 @@ impl Engine {
         self.index = Index::new(&self.context);
     }
 
+    /// Tells that a shell command runs: from now on it is known which variables the shell has.
+    pub fn shell_runs(&mut self) {
+        self.context.shell_has_run = true;
+    }
+
     /// Judges a call.
     #[must_use]
     pub fn decide(&self, call: &ToolCall) -> Decision {

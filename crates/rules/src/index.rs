@@ -90,8 +90,12 @@ impl BehaviorIndex {
         };
         match tool {
             "Bash" => match BashPattern::compile(content) {
+                // What allows means the command as it is written; what forbids also means what it comes to.
                 BashPattern::Exact(text) => {
-                    self.exact.entry(text).or_insert(id);
+                    self.exact.entry(content.to_owned()).or_insert(id);
+                    if entry.behavior != Behavior::Allow {
+                        self.exact.entry(text).or_insert(id);
+                    }
                 }
                 BashPattern::Prefix(text) => {
                     self.longest_prefix = self.longest_prefix.max(text.len());

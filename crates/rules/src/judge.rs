@@ -146,17 +146,19 @@ impl Judge<'_> {
     /// cover arguments that make the command run other programs.
     fn by_rule(&self, part: &PlainCommand) -> Option<Outcome> {
         let rules = self.index.of(Behavior::Allow);
-        let text = part.text();
-        if let Some(rule) = rules.exact_command(&text) {
+        if let Some(rule) = rules.exact_command(&part.source) {
             return Some(Outcome::Rule(rule));
         }
         let mut words: &[Word] = &part.words;
-        let mut text = text;
+        let mut text = part.text();
+        // An exact rule means the blanks as they are.
+        let is_exact = text == part.source;
         let mut fed = false;
         let mut assigned = !part.assignments.is_empty();
         loop {
-            let rule = rules.open_command(&text).or_else(|| rules.exact_command(&text));
-            let rule = rule.or_else(|| rules.command(&unquoted_program(words)?).filter(|_| !assigned));
+            let exactly = |text: &str| rules.exact_command(text).filter(|_| is_exact);
+            let named = |text: &str| rules.open_command(text).or_else(|| exactly(text));
+            let rule = named(&text).or_else(|| named(&unquoted_program(words)?).filter(|_| !assigned));
             if let Some(rule) = rule {
                 return Some(match room_for_danger(words, fed) {
                     Some(argument) => Outcome::Ask(Cause::Argument(argument)),
@@ -180,51 +182,94 @@ impl Judge<'_> {
     /// What the command is known to do.
     fn by_nature(&self, part: &PlainCommand) -> Outcome {
         let mut words: &[Word] = &part.words;
-        let mut fed = false;
         let mut direct = part.assignments.is_empty() && words.first().is_some_and(|word| !word.quoted);
+        if let Some((_, arguments)) = words.split_first().filter(|(program, _)| program.raw == "xargs") {
+            return self.by_xargs(arguments);
+        }
         while let Some(inner) = wrappers::peel_harmless(words) {
             let wrapper = words.first().map_or("", |word| word.raw.as_str());
-            if !matches!(wrapper, "timeout" | "command" | "builtin" | "xargs") {
+            if !matches!(wrapper, "timeout" | "command" | "builtin") {
                 return Outcome::Ask(Cause::Unknown);
             }
-            fed |= wrapper == "xargs";
             direct = false;
             words = inner;
         }
         let Some((program, arguments)) = words.split_first() else {
-            // Only an assignment; `> file` alone is nothing that anybody knows.
-            return Outcome::Ask(if part.assignments.is_empty() { Cause::Unknown } else { Cause::Opaque });
+            // `> file` alone is nothing that anybody knows; of assignments only harmless ones get here alone.
+            return match (part.assignments.is_empty(), part.redirects.is_empty()) {
+                (true, _) => Outcome::Ask(Cause::Unknown),
+                (false, true) => Outcome::ReadOnly,
+                (false, false) => Outcome::Ask(Cause::Opaque),
+            };
         };
-        if !program.is_literal() && program.raw != "[" {
+        if !program.is_literal() && !matches!(program.raw.as_str(), "[" | "[[") {
             return Outcome::Ask(Cause::Unknown);
         }
         match program.text.as_str() {
-            "git" if fed => Outcome::Ask(Cause::Unknown),
             "git" if commands::git::is_read_only(arguments) => Outcome::ReadOnly,
             "cd" if direct => self.change_directory(arguments),
             // Its language can print the environment and read other files.
             "jq" if arguments.iter().any(|word| commands::is_open_filter(&word.text)) => {
                 Outcome::Ask(Cause::Unknown)
             }
+            "jq" if arguments.iter().any(|word| commands::is_filter_of_modules(&word.text)) => {
+                Outcome::Ask(Cause::Opaque)
+            }
+            // What has a slash is the page itself, a file that macros may hide in.
+            "man" if arguments.iter().any(|word| word.text.contains('/')) => {
+                let files = arguments.iter().filter(|word| word.text.contains('/')).map(FileWord::whole);
+                match self.reads(&files.collect::<Vec<_>>(), false) {
+                    Some(ask @ Outcome::Ask(_)) => ask,
+                    _ => Outcome::Ask(Cause::Unknown),
+                }
+            }
+            "docker" if commands::docker_only_tells(arguments) => Outcome::ReadOnly,
+            "ps" if commands::shows_environment(arguments) => Outcome::Ask(Cause::Unknown),
+            "history" if matches!(arguments, [count] if count.text.bytes().all(|b| b.is_ascii_digit())) => {
+                Outcome::ReadOnly
+            }
             "find" => match commands::find(arguments) {
                 Usage { refused: Some(_), .. } => Outcome::Ask(Cause::Opaque),
-                usage => self.files(&usage, fed, direct),
+                usage => self.files(&usage, direct),
             },
-            "sed" => self.files(&commands::sed(arguments), fed, direct),
-            // A subscript is computed, and computing may run commands.
-            "test" | "[" if arguments.iter().any(|word| word.text.contains(['[', '(', '$', '`'])) => {
-                Outcome::Ask(Cause::Unknown)
-            }
+            "sed" => self.files(&commands::sed(arguments), direct),
+            name @ ("test" | "[" | "[[") => match commands::test(name, arguments) {
+                commands::TestVerdict::Looks => Outcome::ReadOnly,
+                commands::TestVerdict::Unknown => Outcome::Ask(Cause::Unknown),
+                commands::TestVerdict::Computes => Outcome::Ask(Cause::Opaque),
+            },
             name if commands::runs_its_arguments(name) => Outcome::Ask(Cause::Opaque),
+            "time" if arguments.first().is_some_and(|word| word.text.starts_with('-')) => {
+                Outcome::Ask(Cause::Opaque)
+            }
+            "nice" if arguments.first().is_some_and(|word| word.text.starts_with("--")) => {
+                Outcome::Ask(Cause::Opaque)
+            }
             name if commands::tells_its_version(name, arguments) => Outcome::ReadOnly,
             name => match commands::profile(name) {
                 Some(profile) => {
-                    // What `xargs` adds is unknown, so only commands that open no files may get it.
-                    let fed = fed && profile.operands != commands::Operands::Text;
-                    self.files(&commands::usage(profile, arguments), fed, direct)
+                    let usage = commands::usage(profile, arguments);
+                    // What a file of filters holds is not in the text.
+                    if name == "jq" && usage.refused.is_some() {
+                        return Outcome::Ask(Cause::Opaque);
+                    }
+                    self.files(&usage, direct)
                 }
                 None => Outcome::Ask(Cause::Unknown),
             },
+        }
+    }
+
+    /// What `xargs` adds is unknown, so only commands that open no files may get it.
+    fn by_xargs(&self, arguments: &[Word]) -> Outcome {
+        let inner = commands::inside_xargs(arguments);
+        let prints = |word: &Word| matches!(word.raw.as_str(), "echo" | "printf");
+        match inner {
+            Some(words) if words.iter().any(|word| word.text.contains('$')) => Outcome::Ask(Cause::Unknown),
+            Some([program, ..]) if prints(program) => Outcome::ReadOnly,
+            Some([]) => Outcome::ReadOnly,
+            _ if arguments.first().is_some_and(|word| word.raw == "find") => Outcome::Ask(Cause::Opaque),
+            _ => Outcome::Ask(Cause::Unknown),
         }
     }
 
@@ -243,12 +288,17 @@ impl Judge<'_> {
             [target] if !target.text.starts_with('-') => {
                 self.reads(&[FileWord::whole(target)], true).unwrap_or(Outcome::ReadOnly)
             }
-            _ => Outcome::Ask(Cause::Unknown),
+            [first, ..] if first.text.starts_with('-') => Outcome::Ask(Cause::Unknown),
+            _ => Outcome::Ask(Cause::Opaque),
         }
     }
 
-    fn files(&self, usage: &Usage<'_>, fed: bool, direct: bool) -> Outcome {
-        if usage.refused.is_some() || fed {
+    fn files(&self, usage: &Usage<'_>, direct: bool) -> Outcome {
+        if usage.refused.is_some() {
+            // Which files it would be about comes before what it would do with them.
+            if let Some(ask @ Outcome::Ask(_)) = self.reads(&usage.reads, false) {
+                return ask;
+            }
             let understood = usage.acceptance != Acceptance::NotUnderstood;
             return Outcome::Ask(if understood { Cause::Unknown } else { Cause::NotUnderstood });
         }
@@ -289,7 +339,7 @@ impl Judge<'_> {
             RedirectKind::Read if target.text == "/dev/null" => Outcome::ReadOnly,
             RedirectKind::Read => self.reads(&[target], false).unwrap_or(Outcome::ReadOnly),
             RedirectKind::Write if target.text == "/dev/null" => Outcome::ReadOnly,
-            RedirectKind::Write if target.word.tilde || target.word.glob => {
+            RedirectKind::Write if target.text.starts_with('~') || target.text.contains(['*', '?', '[']) => {
                 Outcome::Ask(Cause::NotFollowed { by_redirect: true })
             }
             RedirectKind::Write => self.write(target, true),
@@ -301,15 +351,19 @@ impl Judge<'_> {
         let mut outcome = None;
         let mut asked: Option<(String, bool)> = None;
         let mut further = Vec::new();
-        for file in files.iter().filter(|file| file.text != "-") {
+        for file in files.iter().filter(|file| !matches!(file.text, "-" | "/dev/stdin")) {
             for directory in self.directories {
+                // A sum names a file by its number.
+                if file.word.dynamic && file.text.starts_with("$((") && file.text.ends_with("))") {
+                    continue;
+                }
                 let unknown = |directory| {
-                    let word = file.word.raw.clone();
+                    let word = file.text.to_owned();
                     Some(Outcome::Ask(Cause::UnknownFile { word, directory, by_redirect: false }))
                 };
                 let Some(path) = self.resolve(*file, directory) else { return unknown(None) };
                 if self.context.is_working_path(&path) {
-                    if climbs_back(file.text) {
+                    if climbs_back(file.text) || file.text.contains(['$', '`']) {
                         return unknown(None);
                     }
                     continue;
@@ -342,7 +396,10 @@ impl Judge<'_> {
     fn write(&self, file: FileWord<'_>, by_redirect: bool) -> Outcome {
         let mut outcome = Outcome::AcceptedEdit;
         for directory in self.directories {
-            let raw = || file.word.raw.clone();
+            let raw = || file.text.to_owned();
+            if file.word.dynamic {
+                return Outcome::Ask(Cause::NotFollowed { by_redirect });
+            }
             let Some(path) = self.resolve(file, directory) else {
                 return Outcome::Ask(Cause::UnknownFile { word: raw(), directory: None, by_redirect });
             };
@@ -355,9 +412,11 @@ impl Judge<'_> {
                 continue;
             }
             let inside = self.context.is_working_path(&path);
-            if inside && (file.word.glob || climbs_back(file.text)) {
+            // Quoted or not: a name that looks like a pattern is not taken for a name.
+            let is_glob = file.text.contains(['*', '?', '[']);
+            if inside && (is_glob || file.text.contains(['$', '`', '{']) || climbs_back(file.text)) {
                 let directory =
-                    if file.word.glob { paths::before_glob(&path) } else { paths::parent(&path).to_owned() };
+                    if is_glob { paths::before_glob(&path) } else { paths::parent(&path).to_owned() };
                 let directory = Some(directory);
                 return Outcome::Ask(Cause::UnknownFile { word: raw(), directory, by_redirect });
             }
@@ -379,11 +438,8 @@ impl Judge<'_> {
         if word.dynamic || word.brace || file.text.contains('\0') {
             return None;
         }
-        let text = if word.tilde {
-            paths::expand_tilde(file.text, &self.context.home)?
-        } else {
-            file.text.to_owned()
-        };
+        // Quoted or not: whoever wrote `'~/x'` may have meant home.
+        let text = paths::expand_tilde(file.text, &self.context.home)?;
         if word.glob {
             // `*/../..` could lead anywhere.
             let after_glob = text.split('/').skip_while(|part| !part.contains(['*', '?', '[']));
@@ -405,6 +461,7 @@ fn climbs_back(text: &str) -> bool {
 
 /// Variables that change how a program shows things, and nothing about what it does.
 const HARMLESS_VARIABLES: &[&str] = &[
+    "ANTHROPIC_API_KEY",
     "BLOCK_SIZE",
     "CGO_ENABLED",
     "CHARSET",

@@ -87,6 +87,11 @@ impl<'a> Open<'a> {
         Self { command, context, causes, parts: parts.len(), segments: segment + 1 }
     }
 
+    /// Whether all that is open is one file that is changed.
+    pub(crate) fn is_one_change(&self) -> bool {
+        matches!(self.causes.as_slice(), [only] if matches!(only.cause, Cause::Writes { .. }))
+    }
+
     /// The question about them, which starts with this cause.
     pub(crate) fn question(&self, first: &Cause) -> Asked {
         let mut asked = Asked::new(explain::cause(first), None);
@@ -114,10 +119,10 @@ impl<'a> Open<'a> {
         }
         if only.is_about_the_command() {
             let rule = match only.part.words.is_empty() && only.part.assignments.is_empty() {
-                true => suggest::whole_command_rule(self.command),
+                true => Some(suggest::whole_command_rule(self.command)),
                 false => suggest::part_rule(only.part),
             };
-            asked.suggestions = Some(vec![suggest::allow_rules(vec![rule])]);
+            asked.suggestions = rule.map(|rule| vec![suggest::allow_rules(vec![rule])]);
             if self.parts > 1 {
                 asked.reason_type = Some(ReasonType::SubcommandResults);
             }
@@ -200,9 +205,9 @@ impl<'a> Open<'a> {
                 Cause::ReadsOutside { path, is_dir, .. } => {
                     suggest::reading_rule(&suggest::directory_of(path, *is_dir, self.context))?
                 }
-                Cause::Unknown | Cause::Argument(_) => suggest::part_rule(open.part),
+                Cause::Unknown | Cause::Argument(_) => suggest::part_rule(open.part)?,
                 Cause::Writes { path, .. } if self.context.is_working_path(path) => {
-                    suggest::part_rule(open.part)
+                    suggest::part_rule(open.part)?
                 }
                 _ => return None,
             };

@@ -82,8 +82,8 @@ pub(crate) fn opinion(
     match (kind, shell) {
         (Kind::Edit { path }, _) => edit(call, path, context, index),
         (Kind::Shell(command), Some(shell)) => match allow_tool(call, index) {
-            Some(allowed) => allowed,
-            None => shell_opinion(command, shell, context, index),
+            Some(allowed) if !is_harmless_background(shell, context, index) => allowed,
+            _ => shell_opinion(command, shell, context, index),
         },
         (Kind::Read { path, is_dir }, _) => read(call, path, *is_dir, context, index),
         (Kind::Fetch { host }, _) => by_content(call, index, |content| matches_host(content, host))
@@ -199,6 +199,15 @@ fn edit_suggestions(path: &str, context: &Context) -> Vec<PermissionUpdate> {
     suggestions
 }
 
+/// Whether a command runs in the background and would be allowed without any rule for the tool. Such a command is asked
+/// about all the same; what a rule for the tool has to allow is left to that rule.
+fn is_harmless_background(shell: &Shell, context: &Context, index: &Index) -> bool {
+    let Ok(parts) = &shell.plain else { return false };
+    let background = parts.iter().any(|part| part.background);
+    background
+        && !judge(parts, context, index).iter().any(|verdict| matches!(verdict.outcome, Outcome::Ask(_)))
+}
+
 fn shell_opinion(command: &str, shell: &Shell, context: &Context, index: &Index) -> Opinion {
     let parts = match &shell.plain {
         Ok(parts) => parts.as_slice(),
@@ -207,6 +216,16 @@ fn shell_opinion(command: &str, shell: &Shell, context: &Context, index: &Index)
                 .unwrap_or_else(|| Opinion::Ask(obstructed(*obstacle)));
         }
     };
+    if shell.sets_variables && !context.shell_has_run {
+        let exactly = exactly_allowed(command, parts, index);
+        return exactly.unwrap_or_else(|| {
+            let reason = "it sets a variable, and nobody knows yet which ones the shell obeys";
+            let mut asked = Asked::new(reason, parts.is_empty().then(Vec::new));
+            asked.reason_type = Some(ReasonType::Other);
+            asked.subcommands = explain::parts(&judge(parts, context, index), index);
+            Opinion::Ask(asked)
+        });
+    }
     let verdicts = judge(parts, context, index);
     let subcommands = explain::parts(&verdicts, index);
     let background = parts.iter().any(|part| part.background);
@@ -216,7 +235,9 @@ fn shell_opinion(command: &str, shell: &Shell, context: &Context, index: &Index)
             let mut asked =
                 Asked::new("a command in the background goes on after nobody looks any more", None);
             asked.step = Step::SafetyCheck;
-            asked.reason_type = Some(ReasonType::SafetyCheck);
+            let piped = parts.iter().any(|part| part.joint == Joint::Pipe);
+            let by_parts = if piped { ReasonType::SubcommandResults } else { ReasonType::SafetyCheck };
+            asked.reason_type = Some(by_parts);
             asked.subcommands = subcommands;
             return Opinion::Ask(asked);
         }
@@ -227,7 +248,7 @@ fn shell_opinion(command: &str, shell: &Shell, context: &Context, index: &Index)
         return allowed;
     }
     let mut asked = open.question(first.cause);
-    if background && open.causes.iter().all(|open| open.is_about_the_command()) {
+    if background && !open.is_one_change() {
         asked.suggestions = None;
     }
     asked.subcommands = subcommands;
@@ -241,8 +262,7 @@ fn exactly_allowed(command: &str, parts: &[PlainCommand], index: &Index) -> Opti
     if parts.iter().any(|part| part.joint == Joint::Pipe || writes(part)) {
         return None;
     }
-    let squeezed = crate::bash_pattern::squeeze(command.trim());
-    let rule = index.of(Behavior::Allow).exact_command(&squeezed)?;
+    let rule = index.of(Behavior::Allow).exact_command(command.trim())?;
     Some(allow(Step::AllowRule, "a rule allows exactly this command", Some(rule)))
 }
 
@@ -262,9 +282,11 @@ fn allowed_parts(verdicts: &[PartVerdict], subcommands: Vec<SubDecision>) -> Opi
 
 /// The question about a command that is not plain.
 fn obstructed(obstacle: Obstacle) -> Asked {
-    // The agent sends no suggestions for grouped commands, and an empty list for what it cannot see.
-    let suggestions = (obstacle != Obstacle::Grouping).then(Vec::new);
-    let mut asked = Asked::new(explain::obstacle(obstacle), suggestions);
-    asked.reason_type = Some(ReasonType::Other);
+    // The agent sends no suggestions for commands that it sees and would have to allow as a group, and an empty list
+    // for what it cannot see.
+    let seen = matches!(obstacle, Obstacle::Grouping | Obstacle::Entangled);
+    let mut asked = Asked::new(explain::obstacle(obstacle), (!seen).then(Vec::new));
+    let by_parts = matches!(obstacle, Obstacle::FedLoop | Obstacle::Entangled);
+    asked.reason_type = Some(if by_parts { ReasonType::SubcommandResults } else { ReasonType::Other });
     asked
 }

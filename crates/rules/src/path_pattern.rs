@@ -23,8 +23,8 @@ pub(crate) struct PathPattern {
     floating: bool,
     /// A lone `dir/**`: a deny means every directory of that name below the base.
     lone_directory: bool,
-    /// Leads out of its base by `..`, where only a deny follows it.
-    climbs: bool,
+    /// Leads out of its base by `..`, or is a comment or an exception in a file of patterns: only a deny still follows it.
+    only_forbids: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,14 +71,14 @@ impl PathPattern {
         let mut root: Vec<String> =
             root.split('/').filter(|s| !s.is_empty()).map(ToOwned::to_owned).collect();
         let mut segments = Vec::new();
-        let mut climbs = false;
+        let mut only_forbids = content.starts_with(['#', '!']);
         if !anchored {
             segments.push(Segment::AnyDepth);
         }
         for name in rest.split('/').filter(|s| !s.is_empty() && *s != ".") {
             match name {
                 ".." if segments.is_empty() => {
-                    climbs = true;
+                    only_forbids = true;
                     root.pop();
                 }
                 "**" => segments.push(Segment::AnyDepth),
@@ -94,13 +94,13 @@ impl PathPattern {
         }
         let floating = segments.first() == Some(&Segment::AnyDepth) && segments.len() > 1;
         let lone_directory = is_relative && anchored && segments.len() == 1;
-        Self { root, segments, floating, lone_directory, climbs }
+        Self { root, segments, floating, lone_directory, only_forbids }
     }
 
     /// Whether a clean absolute path is covered. `anywhere` is for what forbids: patterns that start with `**` leave
     /// their base, and a lone directory counts at any depth.
     pub(crate) fn matches(&self, path: &[&str], anywhere: bool) -> bool {
-        if self.climbs && !anywhere {
+        if self.only_forbids && !anywhere {
             return false;
         }
         let rest = if self.root.len() <= path.len() && self.root.iter().zip(path).all(|(a, b)| a == b) {

@@ -99,14 +99,15 @@ pub(crate) fn whole_command_rule(command: &str) -> PermissionRuleValue {
     bash(prefix.unwrap_or_else(|| text.to_owned()))
 }
 
-/// The rule for one part.
-pub(crate) fn part_rule(part: &PlainCommand) -> PermissionRuleValue {
+/// The rule for one part. None for text of several lines, which no settings file shows as it is.
+pub(crate) fn part_rule(part: &PlainCommand) -> Option<PermissionRuleValue> {
     let vouched = part.assignments.iter().all(is_harmless_assignment);
     let first_two = match part.words.as_slice() {
         [program, second, ..] if vouched => prefix(&program.raw, &second.raw),
         _ => None,
     };
-    bash(first_two.unwrap_or_else(|| part.text()))
+    let text = first_two.unwrap_or_else(|| part.source.clone());
+    (!text.contains('\n')).then(|| bash(text))
 }
 
 fn bash(content: String) -> PermissionRuleValue {
@@ -131,8 +132,9 @@ fn prefix(program: &str, second: &str) -> Option<String> {
     (plain && !program.contains('=') && !RUNNERS.contains(&program)).then(|| format!("{program} {second} *"))
 }
 
-/// The directory to offer for a path: itself if it is one, else the one that holds it.
-pub(crate) fn directory_of(path: &str, certainly_dir: bool, context: &Context) -> String {
-    let is_dir = certainly_dir || context.files.is_dir(path).unwrap_or(false);
+/// The directory to offer for a path: itself if it is one, else the one that holds it. Where nobody knows the disk, what
+/// was named like a directory counts as one.
+pub(crate) fn directory_of(path: &str, named_dir: bool, context: &Context) -> String {
+    let is_dir = context.files.is_dir(path).unwrap_or(named_dir);
     if is_dir { path.to_owned() } else { paths::parent(path).to_owned() }
 }

@@ -85,6 +85,9 @@ impl Gate {
             passing.tool.input = input.clone();
         }
         let verdict = self.decide(&passing, &report).await;
+        if passing.tool.name == "Bash" && matches!(verdict, Verdict::Run { .. }) {
+            session.rules(Engine::shell_runs);
+        }
         with_report(verdict, report)
     }
 

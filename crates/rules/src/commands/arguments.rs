@@ -1,6 +1,9 @@
 //! Splitting a command's arguments into options and files by its profile.
 
-use super::profile::{Operands, Profile};
+use super::{
+    options::known_options,
+    profile::{Operands, Profile},
+};
 use crate::shell::word::Word;
 
 /// The files a command opens, and whether an option spoils it.
@@ -59,8 +62,10 @@ pub(crate) fn usage<'a>(profile: &Profile, arguments: &'a [Word]) -> Usage<'a> {
             operands.push(word);
             continue;
         }
-        // An option that the shell would still change is not an option anybody can judge.
-        if !word.is_literal() && profile.operands != Operands::Text {
+        // An option that the shell would still change is not an option anybody can judge, but for a pattern of names
+        // that is attached to one: it finds nothing that starts with `--include=`.
+        let is_attached = text.starts_with("--") && text.contains('=') && !word.dynamic && !word.tilde;
+        if !word.is_literal() && !is_attached && profile.operands != Operands::Text {
             usage.refused.get_or_insert(text);
         }
         let option = parse_option(profile, text);
@@ -83,7 +88,14 @@ pub(crate) fn usage<'a>(profile: &Profile, arguments: &'a [Word]) -> Usage<'a> {
             }
         }
     }
-    let has_options = operands.len() < arguments.iter().filter(|word| word.text != "--").count();
+    // It has one option, which assigns, and takes whatever else starts like one for a mistake.
+    if profile.name == "printf" && arguments.first().is_some_and(|word| word.text.starts_with('-')) {
+        usage.refused.get_or_insert("-");
+    }
+    if let Some(unknown) = known_options(profile.name).and_then(|known| known.first_unknown(arguments)) {
+        usage.refused.get_or_insert(unknown);
+    }
+    let has_options = operands.len() < arguments.len();
     usage.acceptance = match profile.name {
         "cp" | "mv" if has_options => Acceptance::NotFollowed,
         "touch" if has_options => Acceptance::NotListed,
@@ -97,6 +109,10 @@ pub(crate) fn usage<'a>(profile: &Profile, arguments: &'a [Word]) -> Usage<'a> {
 fn place_operands<'a>(profile: &Profile, operands: &[&'a Word], pattern_given: bool, usage: &mut Usage<'a>) {
     let as_files = |words: &[&'a Word]| words.iter().map(|word| FileWord::whole(word)).collect::<Vec<_>>();
     match profile.operands {
+        // Two sets of characters; nothing else is text to it.
+        Operands::Text if profile.name == "tr" => {
+            usage.reads.extend(as_files(operands.get(2..).unwrap_or_default()));
+        }
         Operands::Text => {}
         Operands::Files => usage.reads.extend(as_files(operands)),
         Operands::PatternThenFiles => {
@@ -144,9 +160,11 @@ fn parse_option<'a>(profile: &Profile, text: &'a str) -> OptionWord<'a> {
             Some((name, value)) => (name, Some(value)),
             None => (long, None),
         };
-        // Programs accept shortened long options, so a shortened one counts for all that it could mean.
+        // Programs accept shortened long options, so a shortened one counts for all that it could mean; but for this one.
+        let is_exact = profile.name == "jq";
         let means = |list: &[&str]| {
-            list.iter().any(|known| known.strip_prefix("--").is_some_and(|k| k.starts_with(name)))
+            let meant = |known: &str| if is_exact { known == name } else { known.starts_with(name) };
+            list.iter().filter_map(|known| known.strip_prefix("--")).any(meant)
         };
         option.refused = means(profile.refused);
         option.recursive = means(profile.recursive);

@@ -287,14 +287,8 @@ const READS: &[&str] = &[
 
 /// Whether an argument may make git read a file that is not the repository's.
 fn reads_elsewhere(subcommand: &str, word: &Word) -> bool {
-    const FILE_OPTIONS: &[&str] = &[
-        "--no-index",
-        "--contents",
-        "--ignore-revs-file",
-        "--exclude-from",
-        "--exclude-per-directory",
-        "--file",
-    ];
+    const FILE_OPTIONS: &[&str] =
+        &["--contents", "--ignore-revs-file", "--exclude-from", "--exclude-per-directory", "--file"];
     let text = word.text.as_str();
     if let Some(long) = text.strip_prefix("--").filter(|long| !long.is_empty()) {
         let name = long.split('=').next().unwrap_or(long);

@@ -1,6 +1,9 @@
 //! Commands whose arguments are a small language: `find`, `sed`, and options that run other programs.
 
-use super::arguments::{Acceptance, FileWord, Usage};
+use super::{
+    arguments::{Acceptance, FileWord, Usage},
+    options::known_options,
+};
 use crate::shell::word::Word;
 
 /// What `find` does with its arguments.
@@ -74,7 +77,9 @@ pub(crate) fn sed(arguments: &[Word]) -> Usage<'_> {
         return usage;
     }
     usage.writes.extend(files);
-    let substitutes = !quiet && all(is_simple_substitution);
+    // Before an absolute path the script might be taken for the ending of a backup's name.
+    let is_clear = !in_place || usage.writes.first().is_none_or(|file| !file.text.starts_with('/'));
+    let substitutes = !quiet && is_clear && all(is_simple_substitution);
     if !substitutes {
         usage.acceptance = Acceptance::NotUnderstood;
         if usage.writes.is_empty() {
@@ -122,9 +127,6 @@ pub(crate) fn runs_its_arguments(name: &str) -> bool {
 
 /// Commands that print something and nothing else when they are called with exactly these arguments.
 const TELLS: &[(&str, &[&str])] = &[
-    ("docker", &["images"]),
-    ("docker", &["ps"]),
-    ("docker", &["ps", "-a"]),
     ("ip", &["addr"]),
     ("node", &["--version"]),
     ("node", &["-v"]),
@@ -140,7 +142,101 @@ pub(crate) fn tells_its_version(name: &str, arguments: &[Word]) -> bool {
 
 /// Whether a `jq` filter may reach beyond the files it is given.
 pub(crate) fn is_open_filter(filter: &str) -> bool {
-    ["env", "ENV", "import", "include", "input", "modulemeta", "$__"].iter().any(|word| filter.contains(word))
+    let mut names = filter.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '$'));
+    names.any(|name| matches!(name, "env" | "$ENV" | "modulemeta" | "get_search_list"))
+}
+
+/// Whether a `jq` filter is made of others that are not in the text, or runs programs in some versions of it.
+pub(crate) fn is_filter_of_modules(filter: &str) -> bool {
+    let mut names = filter.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
+    names.any(|name| matches!(name, "import" | "include")) || filter.contains("system(")
+}
+
+/// Whether a `docker` command only tells what there is.
+pub(crate) fn docker_only_tells(arguments: &[Word]) -> bool {
+    let Some((subcommand, rest)) = arguments.split_first() else { return false };
+    let list = match subcommand.raw.as_str() {
+        "ps" | "images" => return true,
+        "logs" => "docker logs",
+        "inspect" => "docker inspect",
+        _ => return false,
+    };
+    known_options(list).is_some_and(|known| known.first_unknown(rest).is_none())
+}
+
+/// Whether `ps` is told in its old style to show the environment of processes.
+pub(crate) fn shows_environment(arguments: &[Word]) -> bool {
+    let old_style = |text: &str| text.bytes().all(|b| b.is_ascii_alphabetic()) && text.contains('e');
+    arguments.iter().any(|word| old_style(&word.text))
+}
+
+/// The command inside an `xargs` that is only told how to read its input; nothing if it is told more.
+pub(crate) fn inside_xargs(arguments: &[Word]) -> Option<&[Word]> {
+    let mut rest = arguments;
+    while let Some((word, after)) = rest.split_first().filter(|(word, _)| word.text.starts_with('-')) {
+        rest = match word.raw.as_str() {
+            "-n" | "-L" | "-P" | "-s" => {
+                after.split_first().filter(|(count, _)| count.raw.bytes().all(|b| b.is_ascii_digit()))?.1
+            }
+            "-I" | "-d" => after.get(1..)?,
+            raw if raw.len() > 1 && raw[1..].chars().all(|letter| "0rtx".contains(letter)) => after,
+            _ => return None,
+        };
+    }
+    Some(rest)
+}
+
+/// What is known about a test.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TestVerdict {
+    /// It only looks.
+    Looks,
+    /// It is more than looking, for all that is known.
+    Unknown,
+    /// It computes: a subscript or a name in a sum may run commands.
+    Computes,
+}
+
+/// What `test`, `[ … ]` and `[[ … ]]` do with their arguments.
+pub(crate) fn test(program: &str, arguments: &[Word]) -> TestVerdict {
+    let text = |at: usize| arguments.get(at).map_or("", |word| word.text.as_str());
+    let is_number = |text: &str| {
+        let digits = text.strip_prefix('-').unwrap_or(text);
+        !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit())
+    };
+    let mut joined = false;
+    for (at, word) in arguments.iter().enumerate() {
+        let before = at.checked_sub(1).map_or("", text);
+        match word.text.as_str() {
+            "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge"
+                if !(is_number(before) && is_number(text(at + 1))) =>
+            {
+                return TestVerdict::Computes;
+            }
+            "-v" | "-R" if text(at + 1).contains('[') => return TestVerdict::Computes,
+            "-a" | "-o" => joined = true,
+            _ => {}
+        }
+    }
+    for (at, word) in arguments.iter().enumerate() {
+        let before = at.checked_sub(1).map_or("", text);
+        let compares = program == "[[" && matches!(before, "=" | "==" | "!=" | "=~");
+        let opens = program != "[[" && word.text.contains(['[', '(']);
+        if compares && word.glob || opens || word.text.contains(['$', '`']) {
+            return TestVerdict::Unknown;
+        }
+        // What joins tests, or looks at variables, is not known by this name.
+        let is_option = word.text.starts_with('-') && word.text.len() > 1 && !is_number(&word.text);
+        if program == "test" && is_option && !is_plain_test(&word.text) {
+            return TestVerdict::Unknown;
+        }
+    }
+    if program == "[" && joined && arguments.len() > 4 { TestVerdict::Computes } else { TestVerdict::Looks }
+}
+
+fn is_plain_test(option: &str) -> bool {
+    let compares = ["-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-nt", "-ot", "-ef"].contains(&option);
+    compares || option.len() == 2 && "bcdefghknprstuwxzGLNOS".contains(&option[1..])
 }
 
 /// Options by which other commands run a program, so that a rule for the command does not cover them.

@@ -30,6 +30,8 @@ fn is_too_long(command: &str) -> bool {
 pub(crate) struct Shell {
     /// The parts, if the command is plain enough to be allowed by its parts.
     pub(crate) plain: Result<Vec<PlainCommand>, Obstacle>,
+    /// A plain command that sets variables of the shell.
+    pub(crate) sets_variables: bool,
     /// All that it could run.
     pub(crate) deep: DeepReading,
 }
@@ -38,10 +40,13 @@ impl Shell {
     /// Reads a command line.
     pub(crate) fn read(command: &str) -> Self {
         let tree = tree::read(command);
-        let plain = plain::read(command).and_then(|parts| {
-            if !tree.has_error && agree(&parts, &tree.found) { Ok(parts) } else { Err(Obstacle::Unreadable) }
+        let plain = plain::read(command).and_then(|reading| {
+            let agreed = !tree.has_error && agree(&reading.parts, &tree.found);
+            if agreed { Ok(reading) } else { Err(Obstacle::Unreadable) }
         });
-        Self { plain, deep: deep::read(command, &tree) }
+        let sets_variables = plain.as_ref().is_ok_and(|reading| reading.sets_variables);
+        let plain = plain.map(|reading| reading.parts);
+        Self { plain, sets_variables, deep: deep::read(command, &tree) }
     }
 }
 
@@ -53,17 +58,27 @@ fn agree(parts: &[PlainCommand], found: &[Found]) -> bool {
     });
     for part in parts.iter().filter(|part| !part.words.is_empty()) {
         let Some(words) = commands.next() else { return false };
+        // The grammar's reading calls a test by another name, and knows no words in it.
+        if part.words.first().is_some_and(|word| matches!(word.raw.as_str(), "[" | "[[")) {
+            let ours = part.words.iter().flat_map(|word| word.raw.split_whitespace());
+            let theirs = words.iter().skip(1).map(String::as_str);
+            if words.first().is_none_or(|name| name != "test")
+                || !ours.collect::<String>().eq(&theirs.collect::<String>())
+            {
+                return false;
+            }
+            continue;
+        }
         // The grammar drops a lone `-` before a here-document. It means standard input and decides nothing.
         let theirs = words.iter().map(String::as_str).filter(|word| *word != "-");
         let ours = part.words.iter().map(|word| word.raw.as_str()).filter(|word| *word != "-");
-        // The grammar's reading calls `[ … ]` by its other name.
-        let name = part.words.first().filter(|word| word.raw == "[").map(|_| "test");
-        if !name.into_iter().chain(ours).eq(theirs) {
+        if !ours.eq(theirs) {
             return false;
         }
     }
     let assignments: usize = parts.iter().map(|part| part.assignments.len()).sum();
     let others = found.iter().filter(|found| matches!(found, Found::Assignment(..))).count();
-    // `export A=1` counts its assignments as words in one reading and as assignments in the other.
+    // `export A=1` counts its assignments as words in one reading and as assignments in the other, and an assignment
+    // that stands alone is no part.
     commands.next().is_none() && assignments <= others
 }

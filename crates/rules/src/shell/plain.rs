@@ -1,10 +1,13 @@
 //! The strict reading of a command line, the one that may lead to *allow*.
 //!
 //! It knows only simple commands joined by `;`, `&`, `&&`, `||`, `|` and newlines, with quoted words,
-//! redirections and literal here-documents, and the conditions and loops that only say whether and how often those
-//! run. Everything else is an [`Obstacle`], and then somebody is asked. It is
+//! redirections and literal here-documents, the conditions and loops that only say whether and how often those
+//! run, and commands whose output is assigned. Everything else is an [`Obstacle`], and then somebody is asked. It is
 //! written by hand, apart from the grammar in [`super::tree`], on purpose: a command is allowed only when both
 //! readings agree on its parts, so a trick has to fool two unrelated readers in the same way.
+
+mod compound;
+mod words;
 
 use super::word::Word;
 
@@ -17,8 +20,22 @@ pub(crate) enum Obstacle {
     Variable,
     /// Parentheses: commands grouped by the shell.
     Grouping,
-    /// `{ … }`, `case`, functions, loops that are fed.
+    /// `{ … }`, `case`, functions, groups and loops with redirections.
     ControlFlow,
+    /// A loop in a pipe: what is fed to it is fed to every command in it.
+    FedLoop,
+    /// A loop over the output of a command, a pipe in an assignment, a pipe that a continued line is split at.
+    Entangled,
+    /// Several assignments at once, or one that steers other programs.
+    Assignment,
+    /// A word that some shells take for the path of a program: `=name`.
+    ProgramPath,
+    /// A continued line in the middle of a word.
+    SplitWord,
+    /// A quoted line that looks like a comment.
+    HiddenComment,
+    /// `>&-`: a file that is closed.
+    Closed,
     /// `{a,b}`: words that the shell makes.
     Braces,
     /// A blank that does not end a word.
@@ -48,7 +65,7 @@ pub(crate) enum RedirectKind {
     Read,
     /// `>`, `>>`, `>|`, `&>`, `&>>`, `<>`
     Write,
-    /// `2>&1`, `<&0`, `>&-`
+    /// `2>&1`, `<&0`
     Duplicate,
     /// `<<<` and `<<`: the text is in the command itself.
     Here,
@@ -72,10 +89,12 @@ pub(crate) struct PlainCommand {
     pub(crate) redirects: Vec<Redirect>,
     /// Nobody waits for it.
     pub(crate) background: bool,
+    /// As written, blanks and all: what exact rules are compared with.
+    pub(crate) source: String,
 }
 
 impl PlainCommand {
-    /// The words as written, with single spaces, assignments first: what rules are compared with.
+    /// The words as written, with single spaces, assignments first: what rules that leave room are compared with.
     pub(crate) fn text(&self) -> String {
         let mut text = String::new();
         for word in self.assignments.iter().chain(&self.words) {
@@ -94,24 +113,37 @@ impl PlainCommand {
     }
 }
 
+/// The strict reading of a command line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct PlainReading {
+    pub(crate) parts: Vec<PlainCommand>,
+    /// It sets variables of the shell that runs it, by an assignment or as a loop does.
+    pub(crate) sets_variables: bool,
+}
+
 /// Reads a command line strictly.
-pub(crate) fn read(command: &str) -> Result<Vec<PlainCommand>, Obstacle> {
+pub(crate) fn read(command: &str) -> Result<PlainReading, Obstacle> {
     if super::is_too_long(command) {
         return Err(Obstacle::TooLong);
     }
     if command.chars().any(is_hidden) {
         return Err(Obstacle::HiddenCharacters);
     }
-    let mut reader = Reader {
-        rest: command,
-        commands: Vec::new(),
-        here_documents: Vec::new(),
-        flows: false,
-        piped: false,
-    };
+    if splits_a_word(command) {
+        return Err(Obstacle::SplitWord);
+    }
+    let mut reader = Reader::new(command, None);
     reader.read_all()?;
-    // What is fed to a loop is fed to every command in it.
-    if reader.flows && reader.piped { Err(Obstacle::ControlFlow) } else { Ok(reader.commands) }
+    match reader.late {
+        Some(obstacle) => Err(obstacle),
+        None if reader.loops && reader.piped => Err(Obstacle::FedLoop),
+        None => Ok(PlainReading { parts: reader.commands, sets_variables: reader.sets_variables }),
+    }
+}
+
+/// Whether a line is continued right after something that is no blank.
+fn splits_a_word(command: &str) -> bool {
+    command.match_indices("\\\n").any(|(at, _)| !command[..at].ends_with([' ', '\t']))
 }
 
 /// Characters that do not show, or show as something else.
@@ -132,20 +164,51 @@ const FLOW: &[&str] = &["if", "then", "else", "elif", "while", "until", "do", "!
 /// Words that end such a command.
 const FLOW_ENDS: &[&str] = &["fi", "done"];
 
-const RESERVED: &[&str] = &["case", "esac", "select", "function", "coproc", "in", "[[", "]]", "{", "}"];
+const RESERVED: &[&str] = &["case", "esac", "select", "function", "coproc", "in", "]]", "{", "}"];
 
 struct Reader<'a> {
     rest: &'a str,
     commands: Vec<PlainCommand>,
     /// Here-documents announced on the current line: their end words, whether literal, whether tabs are cut.
     here_documents: Vec<(String, bool, bool)>,
-    /// There is a loop or a condition.
-    flows: bool,
+    /// There is a loop.
+    loops: bool,
+    /// There is an assignment that stands alone, or a loop over words.
+    sets_variables: bool,
     /// There is a pipe.
     piped: bool,
+    /// There is a `;`.
+    sequenced: bool,
+    /// The last separator was one that a command must follow.
+    chained: bool,
+    /// What ends the text, if it is nested in another.
+    closing: Option<char>,
+    /// Nested texts that enclose this one.
+    depth: usize,
+    /// An obstacle that gives way to any other that is found later.
+    late: Option<Obstacle>,
 }
 
-impl Reader<'_> {
+/// Commands nested more deeply are not read.
+const DEEPEST: usize = 8;
+
+impl<'a> Reader<'a> {
+    fn new(rest: &'a str, closing: Option<char>) -> Self {
+        Self {
+            rest,
+            commands: Vec::new(),
+            here_documents: Vec::new(),
+            loops: false,
+            sets_variables: false,
+            piped: false,
+            sequenced: false,
+            chained: false,
+            closing,
+            depth: 0,
+            late: None,
+        }
+    }
+
     fn read_all(&mut self) -> Result<(), Obstacle> {
         let mut joint = Joint::First;
         loop {
@@ -153,14 +216,25 @@ impl Reader<'_> {
             let empty =
                 command.words.is_empty() && command.assignments.is_empty() && command.redirects.is_empty();
             command.background = self.rest.starts_with('&') && !self.rest.starts_with("&&");
+            self.sequenced |= self.rest.starts_with(';');
             let separator = self.read_separator()?;
             self.piped |= separator == Separator::Pipe;
             match (empty, separator) {
-                (true, Separator::Newline | Separator::End) => {}
                 // The head and the end of a loop stand for no command.
-                (true, Separator::Sequence | Separator::Chain) if is_flow => {}
+                (true, _) if is_flow => {
+                    if let Some(last) = self.commands.last_mut().filter(|_| command.background) {
+                        last.background = true;
+                    }
+                }
+                (true, Separator::Newline | Separator::End) => {}
                 // `;;`, `| |`, a leading `&&`: not a command line.
                 (true, _) => return Err(Obstacle::Unreadable),
+                // Nothing runs; what the variable then holds is no part of a plain command.
+                (false, _) if command.words.is_empty() && command.redirects.is_empty() => {
+                    self.check_lone(&command.assignments)?;
+                    self.sets_variables = true;
+                    self.commands.extend(command.background.then_some(command));
+                }
                 (false, _) => self.commands.push(command),
             }
             joint = match separator {
@@ -170,6 +244,8 @@ impl Reader<'_> {
                 Separator::Newline if empty => joint,
                 Separator::Newline | Separator::Sequence | Separator::Chain => Joint::Sequence,
             };
+            self.chained = matches!(separator, Separator::Chain | Separator::Pipe)
+                || self.chained && empty && separator == Separator::Newline;
         }
         if self.here_documents.is_empty() { Ok(()) } else { Err(Obstacle::Unreadable) }
     }
@@ -188,16 +264,23 @@ impl Reader<'_> {
         }
     }
 
-    fn skip_blank(&mut self) {
+    /// Skips blanks, and says whether a line was continued among them.
+    fn skip_blank(&mut self) -> bool {
+        let mut continued = false;
         loop {
             self.rest = self.rest.trim_start_matches([' ', '\t']);
             if !self.take("\\\n") {
-                break;
+                return continued;
             }
+            continued = true;
         }
     }
 
-    /// Reads a command, and says whether it is the head or the end of a loop or a condition instead.
+    fn is_closing(&self) -> bool {
+        self.closing.is_some() && self.peek() == self.closing
+    }
+
+    /// Reads a command, and says whether it is the head or the end of a loop, a condition or a group instead.
     fn read_command(&mut self, joint: Joint) -> Result<(PlainCommand, bool), Obstacle> {
         let mut command = PlainCommand {
             joint,
@@ -205,25 +288,50 @@ impl Reader<'_> {
             words: Vec::new(),
             redirects: Vec::new(),
             background: false,
+            source: String::new(),
         };
-        let mut ended = false;
+        let mut source = Source::default();
+        // Nothing but a separator may follow `done`, `)` or `]]`.
+        let (mut is_flow, mut ended) = (false, false);
         loop {
-            self.skip_blank();
-            match self.peek() {
+            let continued = self.skip_blank();
+            let is_first = command.words.is_empty() && command.assignments.is_empty();
+            let at_start = is_first && command.redirects.is_empty() && !ended;
+            let next = self.peek().filter(|_| !self.is_closing());
+            if continued
+                && (next == Some('|') && !self.rest.starts_with("||") || at_start && joint == Joint::Pipe)
+            {
+                self.late.get_or_insert(Obstacle::Entangled);
+            }
+            match next {
                 None | Some('\n' | ';' | '|') => break,
+                // Where a command is due, a comment is not followed to the next line.
+                Some('#') if at_start && self.chained => return Err(Obstacle::Unreadable),
                 Some('#') => {
                     let end = self.rest.find('\n').unwrap_or(self.rest.len());
                     self.rest = &self.rest[end..];
                 }
                 Some('&') if !self.rest.starts_with("&>") => break,
-                Some('(' | ')') => return Err(Obstacle::Grouping),
-                // Nothing but a separator may follow `done`.
+                Some('(') if at_start => {
+                    self.read_group()?;
+                    (is_flow, ended) = (true, true);
+                }
+                Some('(' | ')') => return Err(Obstacle::ControlFlow),
                 Some(_) if ended => return Err(Obstacle::ControlFlow),
                 Some('<' | '>' | '&') => {
                     let redirect = self.read_redirect()?;
                     command.redirects.push(redirect);
+                    source.interrupt();
                 }
                 Some(_) => {
+                    let before = self.rest;
+                    if command.words.is_empty()
+                        && let Some(assignment) = self.read_assigned_output(joint)?
+                    {
+                        source.add(before, self.rest);
+                        command.assignments.push(assignment);
+                        continue;
+                    }
                     let word = self.read_word()?;
                     let number = !word.quoted && word.raw.bytes().all(|b| b.is_ascii_digit());
                     if number && self.rest.starts_with(['<', '>']) {
@@ -231,57 +339,37 @@ impl Reader<'_> {
                     }
                     if command.words.is_empty() {
                         check_position(&word)?;
-                        let is_first = command.assignments.is_empty() && command.redirects.is_empty();
-                        if is_first && self.read_flow(&word)? {
-                            ended |= !FLOW.contains(&word.raw.as_str());
+                        if at_start && self.read_flow(&word, joint)? {
+                            ended = !FLOW.contains(&word.raw.as_str());
+                            is_flow |= ended;
                             continue;
                         }
                         if word.is_assignment() {
+                            source.add(before, self.rest);
                             command.assignments.push(word);
                             continue;
                         }
                     }
+                    let is_test = command.words.first().is_some_and(|first| first.raw == "[");
+                    if word.raw.starts_with('=') && !word.raw.starts_with("==") && !is_test {
+                        return Err(Obstacle::ProgramPath);
+                    }
+                    let opens_test = command.words.is_empty() && word.raw == "[[";
                     command.words.push(word);
+                    if opens_test {
+                        self.read_test(&mut command.words)?;
+                        ended = true;
+                    }
+                    source.add(before, self.rest);
                 }
             }
         }
-        Ok((command, ended))
-    }
-
-    /// Whether a word belongs to a loop or a condition; the head of a `for` is read to its end.
-    fn read_flow(&mut self, word: &Word) -> Result<bool, Obstacle> {
-        let raw = word.raw.as_str();
-        if raw == "for" {
-            let mut words = 0;
-            loop {
-                self.skip_blank();
-                if matches!(self.peek(), None | Some('\n' | ';')) {
-                    break;
-                }
-                // Names and words; a variable, a group or a redirection among them is an obstacle as anywhere.
-                let word = self.read_word()?;
-                let expected = match words {
-                    0 => super::word::is_name(&word.raw),
-                    1 => word.raw == "in",
-                    _ => true,
-                };
-                if !expected {
-                    return Err(Obstacle::ControlFlow);
-                }
-                words += 1;
-            }
-            if words < 2 {
-                return Err(Obstacle::ControlFlow);
-            }
-        } else if !FLOW.contains(&raw) && !FLOW_ENDS.contains(&raw) {
-            return Ok(false);
-        }
-        self.flows |= raw != "!";
-        Ok(true)
+        command.source = source.text().map_or_else(|| command.text(), ToOwned::to_owned);
+        Ok((command, is_flow))
     }
 
     fn read_separator(&mut self) -> Result<Separator, Obstacle> {
-        if self.rest.is_empty() {
+        if self.rest.is_empty() || self.is_closing() {
             return Ok(Separator::End);
         }
         if self.take("\n") {
@@ -339,8 +427,14 @@ impl Reader<'_> {
             return Err(Obstacle::NestedCommand);
         }
         let target = self.read_word()?;
-        // `>&file` writes a file; only numbers and `-` duplicate.
-        let number = target.raw.trim_end_matches('-').bytes().all(|b| b.is_ascii_digit());
+        if target.dynamic {
+            return Err(Obstacle::Variable);
+        }
+        if kind == RedirectKind::Duplicate && target.raw == "-" {
+            return Err(Obstacle::Closed);
+        }
+        // `>&file` writes a file; only numbers duplicate.
+        let number = target.raw.bytes().all(|b| b.is_ascii_digit());
         let kind = if kind == RedirectKind::Duplicate && !number { RedirectKind::Write } else { kind };
         Ok(Redirect { kind, target })
     }
@@ -387,114 +481,32 @@ impl Reader<'_> {
         }
         Ok(())
     }
+}
 
-    fn read_word(&mut self) -> Result<Word, Obstacle> {
-        let start = self.rest;
-        let mut word = Word::default();
-        while let Some(c) = self.peek() {
-            match c {
-                ' ' | '\t' | '\n' | ';' | '|' | '&' | '<' | '>' => break,
-                '(' | ')' => return Err(Obstacle::Grouping),
-                '\'' => {
-                    let body = &self.rest[1..];
-                    let end = body.find('\'').ok_or(Obstacle::Unreadable)?;
-                    word.text.push_str(&body[..end]);
-                    word.quoted = true;
-                    self.rest = &body[end + 1..];
-                }
-                '"' => {
-                    word.quoted = true;
-                    self.read_double_quoted(&mut word)?;
-                }
-                '\\' => {
-                    let body = &self.rest[1..];
-                    let escaped = body.chars().next().ok_or(Obstacle::Unreadable)?;
-                    self.rest = &body[escaped.len_utf8()..];
-                    if matches!(escaped, ' ' | '\t') {
-                        return Err(Obstacle::EscapedBlank);
-                    }
-                    if escaped != '\n' {
-                        word.quoted = true;
-                        word.text.push(escaped);
-                    }
-                }
-                '`' => return Err(Obstacle::NestedCommand),
-                '$' => {
-                    self.check_dollar(true)?;
-                    word.text.push('$');
-                    self.rest = &self.rest[1..];
-                }
-                c => {
-                    match c {
-                        '*' | '?' | '[' => word.glob = true,
-                        '{' => word.brace = true,
-                        '~' if word.text.is_empty() && !word.quoted => word.tilde = true,
-                        // `a=~/x` and `PATH=a:~/b` expand as well; nothing plain needs them.
-                        '~' if word.text.ends_with(['=', ':']) => word.tilde = true,
-                        _ => {}
-                    }
-                    word.text.push(c);
-                    self.rest = &self.rest[c.len_utf8()..];
-                }
-            }
-        }
-        word.raw = start[..start.len() - self.rest.len()].to_owned();
-        // `stash@{0}` stays as it is; only a list or a range expands.
-        word.brace &= word.raw.contains(',') || word.raw.contains("..");
-        if word.brace {
-            return Err(Obstacle::Braces);
-        }
-        if word.raw.is_empty() { Err(Obstacle::Unreadable) } else { Ok(word) }
+/// The text of a command from its first word to its last, as long as nothing else stands between them.
+#[derive(Default)]
+struct Source<'a> {
+    start: Option<&'a str>,
+    /// How much of the text is left after it.
+    end: usize,
+    interrupted: bool,
+    broken: bool,
+}
+
+impl<'a> Source<'a> {
+    fn add(&mut self, before: &'a str, after: &str) {
+        self.broken |= self.interrupted && self.start.is_some();
+        self.start.get_or_insert(before);
+        self.end = after.len();
     }
 
-    fn read_double_quoted(&mut self, word: &mut Word) -> Result<(), Obstacle> {
-        self.rest = &self.rest[1..];
-        loop {
-            let c = self.peek().ok_or(Obstacle::Unreadable)?;
-            match c {
-                '"' => {
-                    self.rest = &self.rest[1..];
-                    return Ok(());
-                }
-                '`' => return Err(Obstacle::NestedCommand),
-                '$' => {
-                    self.check_dollar(false)?;
-                    word.text.push('$');
-                    self.rest = &self.rest[1..];
-                }
-                '\\' => {
-                    let body = &self.rest[1..];
-                    let escaped = body.chars().next().ok_or(Obstacle::Unreadable)?;
-                    match escaped {
-                        '\n' => {}
-                        '$' | '`' | '"' | '\\' => word.text.push(escaped),
-                        other => {
-                            word.text.push('\\');
-                            word.text.push(other);
-                        }
-                    }
-                    self.rest = &body[escaped.len_utf8()..];
-                }
-                c => {
-                    word.text.push(c);
-                    self.rest = &self.rest[c.len_utf8()..];
-                }
-            }
-        }
+    fn interrupt(&mut self) {
+        self.interrupted = self.start.is_some();
     }
 
-    /// A `$` is literal only where nothing that could be a name, a group or a quote follows.
-    fn check_dollar(&self, unquoted: bool) -> Result<(), Obstacle> {
-        match self.rest[1..].chars().next() {
-            Some('(') if self.rest.starts_with("$((") => Err(Obstacle::Variable),
-            Some('(') => Err(Obstacle::NestedCommand),
-            Some('\'' | '"') if unquoted => Err(Obstacle::EncodedText),
-            None
-            | Some(' ' | '\t' | '\n' | '"' | '\'' | ';' | '|' | '&' | '/' | ',' | '.' | ':' | '=' | '%') => {
-                Ok(())
-            }
-            Some(_) => Err(Obstacle::Variable),
-        }
+    fn text(&self) -> Option<&'a str> {
+        let start = self.start.filter(|_| !self.broken)?;
+        start.get(..start.len() - self.end).filter(|text| !text.contains("\\\n"))
     }
 }
 
@@ -511,6 +523,7 @@ enum Separator {
 fn check_position(word: &Word) -> Result<(), Obstacle> {
     match word.raw.as_str() {
         raw if RESERVED.contains(&raw) => Err(Obstacle::ControlFlow),
+        raw if raw.starts_with('-') => Err(Obstacle::Unreadable),
         _ => Ok(()),
     }
 }

@@ -34,6 +34,7 @@ fn corpus() -> Vec<Case> {
 
 fn engine() -> Engine {
     let mut context = Context::new("/home/user/project", "/home/user");
+    context.shell_has_run = true;
     context.rules.add(Source::UserSettings, Behavior::Allow, "Bash(git:*)");
     context.rules.add(Source::UserSettings, Behavior::Allow, "Bash(ls:*)");
     context.rules.add(Source::UserSettings, Behavior::Deny, "Bash(rm:*)");

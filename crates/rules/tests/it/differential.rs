@@ -139,6 +139,7 @@ impl Random {
 
 fn engine(rules: &[(Behavior, &str)]) -> Engine {
     let mut context = Context::new("/home/user/project", "/home/user");
+    context.shell_has_run = true;
     for (behavior, rule) in rules {
         context.rules.add(Source::UserSettings, *behavior, rule);
     }

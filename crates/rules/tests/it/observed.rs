@@ -87,6 +87,7 @@ fn commands_are_known_for_what_they_do() {
     for (mode, table) in [(Mode::Default, READ_ONLY), (Mode::AcceptEdits, ACCEPT_EDITS)] {
         let mut context = Context::new("/home/user/project", "/home/user");
         context.mode = mode;
+        context.shell_has_run = true;
         let engine = Engine::new(context);
         for line in cases(table) {
             let (expected, command) = line.split_once(" | ").expect("a decision and a command");

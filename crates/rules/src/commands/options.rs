@@ -1,0 +1,523 @@
+//! Options that are known one by one. A command with such a list is vouched for only as far as the list goes: what is
+//! not on it may do anything in the next release.
+
+use crate::shell::word::Word;
+
+/// The options of a command, in the spelling that counts.
+#[derive(Debug)]
+pub(crate) struct KnownOptions {
+    /// Letters without a value; they may be written together.
+    pub(crate) switches: &'static str,
+    /// Letters with a value, which is the next word.
+    pub(crate) valued: &'static str,
+    /// Letters whose value is a number.
+    pub(crate) counted: &'static str,
+    /// Whether a number may be written right after its letter.
+    pub(crate) attached: bool,
+    /// Long names without a value.
+    pub(crate) long: &'static [&'static str],
+    /// Long names with a value.
+    pub(crate) long_valued: &'static [&'static str],
+}
+
+/// No options at all.
+pub(crate) const NO_OPTIONS: KnownOptions =
+    KnownOptions { switches: "", valued: "", counted: "", attached: false, long: &[], long_valued: &[] };
+
+impl KnownOptions {
+    /// The first argument that is not known: an option, or text that a shell might still expand.
+    pub(crate) fn first_unknown<'a>(&self, arguments: &'a [Word]) -> Option<&'a str> {
+        let mut rest = arguments;
+        while let Some((word, after)) = rest.split_first() {
+            rest = after;
+            let text = word.text.as_str();
+            if text.contains('$') && !word.dynamic {
+                return Some(text);
+            }
+            if text == "--" {
+                return rest.iter().map(|word| word.text.as_str()).find(|text| text.contains('$'));
+            }
+            if !text.starts_with('-') || text == "-" {
+                continue;
+            }
+            match self.takes(text, rest.first().map(|word| word.text.as_str())) {
+                Taken::Alone => {}
+                Taken::WithNext => rest = rest.get(1..).unwrap_or_default(),
+                Taken::No => return Some(text),
+            }
+        }
+        None
+    }
+
+    fn takes(&self, text: &str, next: Option<&str>) -> Taken {
+        if let Some(long) = text.strip_prefix("--") {
+            return match long.split_once('=') {
+                Some((name, value)) if self.long_valued.contains(&name) && !value.starts_with('-') => {
+                    Taken::Alone
+                }
+                Some(_) => Taken::No,
+                None if self.long.contains(&long) => Taken::Alone,
+                None if self.long_valued.contains(&long) && next.is_some() => Taken::WithNext,
+                None => Taken::No,
+            };
+        }
+        let letters = &text[1..];
+        if !letters.is_empty() && letters.chars().all(|letter| self.switches.contains(letter)) {
+            return Taken::Alone;
+        }
+        let mut chars = letters.chars();
+        let Some(letter) = chars.next() else { return Taken::No };
+        let value = chars.as_str();
+        let (valued, counted) = (self.valued.contains(letter), self.counted.contains(letter));
+        match next {
+            _ if !value.is_empty() => {
+                let fits = self.attached && (valued || counted) && is_number(value);
+                if fits { Taken::Alone } else { Taken::No }
+            }
+            Some(_) if valued => Taken::WithNext,
+            Some(next) if counted && is_number(next) => Taken::WithNext,
+            _ => Taken::No,
+        }
+    }
+}
+
+enum Taken {
+    Alone,
+    WithNext,
+    No,
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())
+}
+
+const SUMS: KnownOptions = KnownOptions {
+    switches: "bctwz",
+    long: &[
+        "binary",
+        "check",
+        "help",
+        "ignore-missing",
+        "quiet",
+        "status",
+        "strict",
+        "tag",
+        "text",
+        "version",
+        "warn",
+        "zero",
+    ],
+    ..NO_OPTIONS
+};
+
+const LISTS: &[(&[&str], KnownOptions)] = &[
+    (
+        &["grep", "egrep", "fgrep"],
+        KnownOptions {
+            switches: "abchilnoqrsuvwxzEFGHILPRTUVZ",
+            valued: "defD",
+            counted: "mABC",
+            attached: true,
+            long: &[
+                "basic-regexp",
+                "binary",
+                "byte-offset",
+                "color",
+                "colour",
+                "count",
+                "dereference-recursive",
+                "extended-regexp",
+                "files-with-matches",
+                "files-without-match",
+                "fixed-strings",
+                "help",
+                "ignore-case",
+                "initial-tab",
+                "invert-match",
+                "line-buffered",
+                "line-number",
+                "line-regexp",
+                "no-filename",
+                "no-group-separator",
+                "no-ignore-case",
+                "no-messages",
+                "null",
+                "null-data",
+                "only-matching",
+                "perl-regexp",
+                "quiet",
+                "recursive",
+                "silent",
+                "text",
+                "version",
+                "with-filename",
+                "word-regexp",
+            ],
+            long_valued: &[
+                "after-context",
+                "before-context",
+                "binary-files",
+                "color",
+                "colour",
+                "context",
+                "devices",
+                "directories",
+                "exclude",
+                "exclude-dir",
+                "exclude-from",
+                "file",
+                "group-separator",
+                "include",
+                "label",
+                "max-count",
+                "regexp",
+            ],
+        },
+    ),
+    (
+        &["rg"],
+        KnownOptions {
+            switches: "achilnoquvwFHLS",
+            valued: "efgtT",
+            counted: "dmABC",
+            attached: true,
+            long: &[
+                "column",
+                "count",
+                "debug",
+                "files-with-matches",
+                "files-without-match",
+                "fixed-strings",
+                "follow",
+                "heading",
+                "help",
+                "hidden",
+                "ignore-case",
+                "invert-match",
+                "json",
+                "line-number",
+                "no-heading",
+                "no-ignore",
+                "only-matching",
+                "quiet",
+                "smart-case",
+                "stats",
+                "text",
+                "type-list",
+                "version",
+                "word-regexp",
+            ],
+            long_valued: &[
+                "after-context",
+                "before-context",
+                "color",
+                "context",
+                "glob",
+                "max-count",
+                "max-depth",
+                "regexp",
+                "type",
+                "type-not",
+            ],
+        },
+    ),
+    (
+        &["sort"],
+        KnownOptions {
+            switches: "bcdfghimnrsuzCMRV",
+            valued: "ktS",
+            long: &[
+                "check",
+                "dictionary-order",
+                "general-numeric-sort",
+                "help",
+                "human-numeric-sort",
+                "ignore-case",
+                "ignore-leading-blanks",
+                "ignore-nonprinting",
+                "merge",
+                "month-sort",
+                "numeric-sort",
+                "random-sort",
+                "reverse",
+                "stable",
+                "unique",
+                "version",
+                "version-sort",
+                "zero-terminated",
+            ],
+            long_valued: &["batch-size", "buffer-size", "field-separator", "key", "parallel", "sort"],
+            ..NO_OPTIONS
+        },
+    ),
+    (
+        &["tree"],
+        KnownOptions {
+            switches: "acdfghilnpqrstuvxACDFJNQSUX",
+            valued: "HIPT",
+            counted: "L",
+            long: &[
+                "device",
+                "dirsfirst",
+                "du",
+                "filesfirst",
+                "gitignore",
+                "help",
+                "ignore-case",
+                "info",
+                "inodes",
+                "matchdirs",
+                "metafirst",
+                "noreport",
+                "prune",
+                "si",
+                "version",
+            ],
+            long_valued: &["charset", "filelimit", "sort", "timefmt"],
+            ..NO_OPTIONS
+        },
+    ),
+    (
+        &["date"],
+        KnownOptions {
+            switches: "uIR",
+            valued: "dr",
+            long: &["debug", "help", "rfc-email", "universal", "utc", "version"],
+            long_valued: &["date", "iso-8601", "reference", "rfc-3339"],
+            ..NO_OPTIONS
+        },
+    ),
+    (
+        &["ps"],
+        KnownOptions {
+            switches: "acdefjlmwyAFHLNTV",
+            valued: "ptuC",
+            long: &["deselect", "forest", "headers", "help", "info", "no-headers", "version"],
+            long_valued: &["pid", "quick-pid", "sid", "sort", "tty", "user", "width"],
+            ..NO_OPTIONS
+        },
+    ),
+    (&["netstat"], KnownOptions { switches: "agilmnrsvL", ..NO_OPTIONS }),
+    (
+        &["base64"],
+        KnownOptions {
+            switches: "dhiD",
+            counted: "w",
+            long: &["decode", "help", "ignore-garbage", "version"],
+            long_valued: &["wrap"],
+            ..NO_OPTIONS
+        },
+    ),
+    (
+        &["file"],
+        KnownOptions {
+            switches: "bchiklnprsvL0",
+            valued: "F",
+            long: &[
+                "apple",
+                "brief",
+                "dereference",
+                "help",
+                "keep-going",
+                "list",
+                "mime",
+                "mime-encoding",
+                "mime-type",
+                "no-buffer",
+                "no-dereference",
+                "preserve-date",
+                "print0",
+                "raw",
+                "special-files",
+                "version",
+            ],
+            long_valued: &["exclude", "exclude-quiet", "separator"],
+            ..NO_OPTIONS
+        },
+    ),
+    (
+        &["ss"],
+        KnownOptions {
+            switches: "abdehilmnopstuwxzEHMOSVZ046",
+            long: &[
+                "all",
+                "bpf",
+                "cgroup",
+                "context",
+                "contexts",
+                "dccp",
+                "events",
+                "extended",
+                "help",
+                "info",
+                "inet-sockopt",
+                "ipv4",
+                "ipv6",
+                "listening",
+                "memory",
+                "mptcp",
+                "no-header",
+                "numeric",
+                "oneline",
+                "options",
+                "packet",
+                "processes",
+                "raw",
+                "sctp",
+                "summary",
+                "tcp",
+                "tipc",
+                "tipcinfo",
+                "tos",
+                "udp",
+                "unix",
+                "version",
+                "vsock",
+            ],
+            long_valued: &["family", "query", "socket"],
+            ..NO_OPTIONS
+        },
+    ),
+    (&["lsof"], KnownOptions { switches: "abhilnortvxCEFHKLNOPQRTUVX", valued: "cdgpsuS", ..NO_OPTIONS }),
+    (
+        &["pgrep"],
+        KnownOptions {
+            switches: "acfilnovwxLV",
+            valued: "dgrstuGOPU",
+            long: &[
+                "count",
+                "exact",
+                "full",
+                "help",
+                "ignore-case",
+                "inverse",
+                "lightweight",
+                "list-full",
+                "list-name",
+                "newest",
+                "oldest",
+                "version",
+            ],
+            long_valued: &[
+                "delimiter",
+                "euid",
+                "group",
+                "ns",
+                "nslist",
+                "older",
+                "parent",
+                "pgroup",
+                "runstates",
+                "session",
+                "terminal",
+                "uid",
+            ],
+            ..NO_OPTIONS
+        },
+    ),
+    (
+        &["hostname"],
+        KnownOptions {
+            switches: "adfhisvAIV",
+            long: &[
+                "alias",
+                "all-fqdns",
+                "all-ip-addresses",
+                "domain",
+                "fqdn",
+                "help",
+                "ip-address",
+                "long",
+                "short",
+                "verbose",
+                "version",
+            ],
+            ..NO_OPTIONS
+        },
+    ),
+    (
+        &["man"],
+        KnownOptions { switches: "adfhkw", valued: "sS", long: &["all", "apropos", "whatis"], ..NO_OPTIONS },
+    ),
+    (&["md5sum", "sha1sum", "sha256sum"], SUMS),
+    (
+        &["fd"],
+        KnownOptions {
+            switches: "aghipqsFHILV01",
+            valued: "ceotES",
+            counted: "dj",
+            long: &[
+                "absolute-path",
+                "case-sensitive",
+                "fixed-strings",
+                "follow",
+                "full-path",
+                "glob",
+                "help",
+                "hidden",
+                "ignore-case",
+                "no-ignore",
+                "no-ignore-parent",
+                "no-ignore-vcs",
+                "no-require-git",
+                "one-file-system",
+                "print0",
+                "prune",
+                "quiet",
+                "regex",
+                "show-errors",
+                "strip-cwd-prefix",
+                "version",
+            ],
+            long_valued: &[
+                "and",
+                "batch-size",
+                "changed-before",
+                "changed-within",
+                "color",
+                "exact-depth",
+                "exclude",
+                "extension",
+                "format",
+                "hyperlink",
+                "max-depth",
+                "max-results",
+                "min-depth",
+                "owner",
+                "path-separator",
+                "size",
+                "threads",
+                "type",
+            ],
+            ..NO_OPTIONS
+        },
+    ),
+    (&["help"], KnownOptions { switches: "d", ..NO_OPTIONS }),
+    (&["which"], KnownOptions { switches: "a", ..NO_OPTIONS }),
+    (&["arch", "history", "ifconfig", "pwd", "whoami"], NO_OPTIONS),
+    (
+        &["docker logs"],
+        KnownOptions {
+            switches: "ft",
+            valued: "n",
+            long: &["details", "follow", "timestamps"],
+            long_valued: &["since", "tail", "until"],
+            ..NO_OPTIONS
+        },
+    ),
+    (
+        &["docker inspect"],
+        KnownOptions {
+            switches: "s",
+            valued: "f",
+            long: &["size"],
+            long_valued: &["format", "type"],
+            ..NO_OPTIONS
+        },
+    ),
+];
+
+/// The list of a command, if it has one.
+pub(crate) fn known_options(name: &str) -> Option<&'static KnownOptions> {
+    LISTS.iter().find(|(names, _)| names.contains(&name)).map(|(_, known)| known)
+}
