@@ -61,7 +61,14 @@ impl SettingsArgs {
     pub(crate) fn locations(&self) -> anyhow::Result<Locations> {
         let here = std::env::current_dir().context("cannot tell the current directory")?;
         let project = match &self.cwd {
-            Some(cwd) => clean(&here.join(cwd)),
+            Some(cwd) => {
+                let project = clean(&here.join(cwd));
+                if !project.is_dir() {
+                    let message = format!("--cwd: there is no directory {}", project.display());
+                    return Err(misuse(message));
+                }
+                project
+            }
             None => here,
         };
         Ok(Locations::from_env(project))

@@ -1,5 +1,6 @@
 //! git: what only reads, and what runs other programs whatever the rule says.
 
+use super::git_options::{is_spelt_out, known_git_options};
 use crate::shell::word::Word;
 
 /// A git command line taken apart.
@@ -220,6 +221,10 @@ fn dangerous_argument<'a>(git: &Git<'a>) -> Option<&'a str> {
         if word.brace || (word.glob && text.starts_with(['-', '*', '?', '['])) && !text.starts_with("*.") {
             return Some(text);
         }
+        // Which directory it is may be asked; only with a value it is told.
+        if git.subcommand == "rev-parse" && text == "--git-dir" {
+            continue;
+        }
         if let Some(long) = text.strip_prefix("--") {
             let name = long.split_once('=').map_or(long, |(name, _)| name);
             let means = |known: &str| known.strip_prefix("--").is_some_and(|known| known.starts_with(name));
@@ -266,25 +271,6 @@ fn config_is_harmless(arguments: &[Word]) -> bool {
         .is_some_and(|key| keys.contains(&key.text.as_str()))
 }
 
-/// Subcommands that only read, whatever their arguments (dangerous ones apart).
-const READS: &[&str] = &[
-    "status",
-    "log",
-    "diff",
-    "show",
-    "rev-parse",
-    "ls-files",
-    "blame",
-    "shortlog",
-    "describe",
-    "cat-file",
-    "rev-list",
-    "merge-base",
-    "for-each-ref",
-    "grep",
-    "ls-remote",
-];
-
 /// Whether an argument may make git read a file that is not the repository's.
 fn reads_elsewhere(subcommand: &str, word: &Word) -> bool {
     const FILE_OPTIONS: &[&str] =
@@ -311,43 +297,34 @@ pub(crate) fn is_read_only(arguments: &[Word]) -> bool {
     if !plain || git.elsewhere || git.arguments.iter().any(|word| reads_elsewhere(git.subcommand, word)) {
         return false;
     }
-    // Pathspecs are globs of git's own, so `*.rs` may stay; what the shell would turn into options was refused.
+    // Of a pattern nobody knows what the shell makes of it.
+    if git.arguments.iter().any(|word| word.glob) {
+        return false;
+    }
     let first = git.arguments.first().map_or("", |word| word.text.as_str());
-    let all_options = |allowed: &[&str]| {
-        git.arguments.iter().all(|word| allowed.contains(&word.text.split('=').next().unwrap_or("")))
-    };
-    match git.subcommand {
-        "branch" if matches!(first, "--list" | "-l") => true,
-        "branch" => all_options(&[
-            "-a",
-            "--all",
-            "-r",
-            "--remotes",
-            "-v",
-            "-vv",
-            "--verbose",
-            "--list",
-            "-l",
-            "--show-current",
-            "--color",
-            "--no-color",
-            "--sort",
-            "--format",
-            "--merged",
-            "--no-merged",
-            "--column",
-            "--no-column",
-        ]),
-        "tag" => {
-            git.arguments.is_empty()
-                || matches!(first, "-l" | "--list")
-                || all_options(&["-n", "--sort", "--column"])
+    // Some have subcommands of their own, of which not all read.
+    let (name, arguments) = match (git.subcommand, first) {
+        ("stash", "list" | "show") | ("worktree", "list") | ("config", "--get") => {
+            (format!("{} {first}", git.subcommand), &git.arguments[1..])
         }
-        "remote" => all_options(&["-v", "--verbose"]),
-        "stash" => matches!(first, "list" | "show"),
-        "worktree" => first == "list",
-        "reflog" => first.is_empty() || first == "show" || first.starts_with('-'),
-        "config" => matches!(first, "--get" | "--get-all"),
-        subcommand => READS.contains(&subcommand),
+        ("reflog", "show") => (git.subcommand.to_owned(), &git.arguments[1..]),
+        ("reflog", first) if !first.is_empty() && !first.starts_with('-') => return false,
+        (subcommand, _) => (subcommand.to_owned(), git.arguments),
+    };
+    let Some(Ok(operands)) = known_git_options(&name).map(|known| known.operands(arguments)) else {
+        return false;
+    };
+    let has = |options: &[&str]| arguments.iter().any(|word| options.contains(&word.text.as_str()));
+    let formats = arguments.iter().filter_map(|word| {
+        let (option, format) = word.text.split_once('=')?;
+        matches!(option, "--format" | "--pretty").then_some(format)
+    });
+    if !formats.into_iter().all(is_spelt_out) {
+        return false;
+    }
+    match name.as_str() {
+        "branch" | "tag" => operands.is_empty() || has(&["-l", "--list"]),
+        "remote" | "ls-remote" => operands.is_empty(),
+        _ => true,
     }
 }

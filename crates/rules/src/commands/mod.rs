@@ -2,6 +2,7 @@
 
 mod arguments;
 pub(crate) mod git;
+mod git_options;
 mod options;
 mod profile;
 mod special;

@@ -27,26 +27,35 @@ pub(crate) const NO_OPTIONS: KnownOptions =
 impl KnownOptions {
     /// The first argument that is not known: an option, or text that a shell might still expand.
     pub(crate) fn first_unknown<'a>(&self, arguments: &'a [Word]) -> Option<&'a str> {
+        self.operands(arguments).err()
+    }
+
+    /// The arguments that are no options, if all of them are known. An error names the first that is not.
+    pub(crate) fn operands<'a>(&self, arguments: &'a [Word]) -> Result<Vec<&'a Word>, &'a str> {
+        let open = |word: &&Word| word.text.contains('$') && !word.dynamic;
+        if let Some(word) = arguments.iter().find(open) {
+            return Err(&word.text);
+        }
+        let mut operands = Vec::new();
         let mut rest = arguments;
         while let Some((word, after)) = rest.split_first() {
             rest = after;
             let text = word.text.as_str();
-            if text.contains('$') && !word.dynamic {
-                return Some(text);
-            }
             if text == "--" {
-                return rest.iter().map(|word| word.text.as_str()).find(|text| text.contains('$'));
+                operands.extend(rest);
+                break;
             }
             if !text.starts_with('-') || text == "-" {
+                operands.push(word);
                 continue;
             }
             match self.takes(text, rest.first().map(|word| word.text.as_str())) {
                 Taken::Alone => {}
                 Taken::WithNext => rest = rest.get(1..).unwrap_or_default(),
-                Taken::No => return Some(text),
+                Taken::No => return Err(text),
             }
         }
-        None
+        Ok(operands)
     }
 
     fn takes(&self, text: &str, next: Option<&str>) -> Taken {
