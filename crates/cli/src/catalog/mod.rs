@@ -7,12 +7,12 @@ mod show;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::Context as _;
 use clap::{Args, Subcommand};
 use pilothouse_catalog::{Catalog, Entry, Places, discover};
 use pilothouse_settings::Locations;
 
 use crate::printer::{Printer, plain};
+use crate::rules::project;
 
 /// The commands about slash commands.
 #[derive(Debug, Subcommand)]
@@ -73,12 +73,7 @@ pub(crate) fn run_skills(command: &SkillsCommand, printer: &mut Printer) -> anyh
 
 impl PlaceArgs {
     fn locations(&self) -> anyhow::Result<Locations> {
-        let here = std::env::current_dir().context("cannot tell the current directory")?;
-        let project = match &self.cwd {
-            Some(cwd) => here.join(cwd),
-            None => here,
-        };
-        Ok(Locations::from_env(project))
+        Ok(Locations::from_env(project(self.cwd.as_deref())?))
     }
 
     /// Finds everything and warns of every problem.

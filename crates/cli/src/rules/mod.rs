@@ -7,6 +7,8 @@ mod lint;
 mod list;
 mod question;
 
+pub(crate) use self::question::project;
+
 use std::process::ExitCode;
 
 use clap::Subcommand;

@@ -59,20 +59,20 @@ impl SettingsArgs {
     }
 
     pub(crate) fn locations(&self) -> anyhow::Result<Locations> {
-        let here = std::env::current_dir().context("cannot tell the current directory")?;
-        let project = match &self.cwd {
-            Some(cwd) => {
-                let project = clean(&here.join(cwd));
-                if !project.is_dir() {
-                    let message = format!("--cwd: there is no directory {}", project.display());
-                    return Err(misuse(message));
-                }
-                project
-            }
-            None => here,
-        };
-        Ok(Locations::from_env(project))
+        Ok(Locations::from_env(project(self.cwd.as_deref())?))
     }
+}
+
+/// The project's directory. One that is not there has no settings, and would be judged as if it had none to fear.
+pub(crate) fn project(cwd: Option<&Path>) -> anyhow::Result<PathBuf> {
+    let here = std::env::current_dir().context("cannot tell the current directory")?;
+    let Some(cwd) = cwd else { return Ok(here) };
+    let project = clean(&here.join(cwd));
+    if !project.is_dir() {
+        let name = plain(&project.to_string_lossy()).into_owned();
+        return Err(misuse(format!("--cwd {name}: there is no such directory; name one that exists")));
+    }
+    Ok(project)
 }
 
 /// The path without `.` and `..`, so that rules see it as they are written.

@@ -125,6 +125,28 @@ fn the_exit_code_is_the_answer() {
 }
 
 #[test]
+fn a_project_that_is_not_there_is_refused() {
+    let home = Home::with_settings();
+    home.write("project/file", "");
+    for missing in ["nowhere", "project/file"] {
+        for args in [
+            &["rules", "check", "ls"][..],
+            &["rules", "list"],
+            &["rules", "lint"],
+            &["rules", "add", "allow", "Bash(x)"],
+            &["commands", "list"],
+            &["skills", "list"],
+        ] {
+            let run = pilothouse_with(home.path(), &[args, &["--cwd", missing]].concat(), &[], b"");
+            assert_eq!(run.code, USAGE, "{args:?}");
+            assert!(run.err.contains(missing) && run.err.contains("no such directory"), "{}", run.err);
+            assert_eq!(run.out, "");
+        }
+    }
+    assert!(!home.path().join("nowhere").exists());
+}
+
+#[test]
 fn json_has_the_answer_and_its_reasons() {
     let home = Home::with_settings();
     let run = home.rules(&["check", "git status; npm run x", "--json"]);

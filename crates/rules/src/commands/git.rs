@@ -278,7 +278,7 @@ fn reads_elsewhere(subcommand: &str, word: &Word) -> bool {
     let text = word.text.as_str();
     if let Some(long) = text.strip_prefix("--").filter(|long| !long.is_empty()) {
         let name = long.split('=').next().unwrap_or(long);
-        return FILE_OPTIONS.iter().any(|option| option[2..].starts_with(name));
+        return FILE_OPTIONS.iter().any(|option| option[2..] == *name);
     }
     let valued =
         matches!((subcommand, text.get(..2)), ("grep", Some("-f")) | ("blame" | "annotate", Some("-S")));

@@ -14,15 +14,27 @@ pub(crate) struct KnownOptions {
     pub(crate) counted: &'static str,
     /// Whether a number may be written right after its letter.
     pub(crate) attached: bool,
-    /// Long names without a value.
-    pub(crate) long: &'static [&'static str],
+    /// Long names without a value, separated by spaces.
+    pub(crate) long: &'static str,
     /// Long names with a value.
-    pub(crate) long_valued: &'static [&'static str],
+    pub(crate) long_valued: &'static str,
+    /// Long names whose value is a number.
+    pub(crate) long_counted: &'static str,
+    /// Whether a number may stand for itself: `-5`.
+    pub(crate) numbers: bool,
 }
 
 /// No options at all.
-pub(crate) const NO_OPTIONS: KnownOptions =
-    KnownOptions { switches: "", valued: "", counted: "", attached: false, long: &[], long_valued: &[] };
+pub(crate) const NO_OPTIONS: KnownOptions = KnownOptions {
+    switches: "",
+    valued: "",
+    counted: "",
+    attached: false,
+    long: "",
+    long_valued: "",
+    long_counted: "",
+    numbers: false,
+};
 
 impl KnownOptions {
     /// The first argument that is not known: an option, or text that a shell might still expand.
@@ -59,19 +71,15 @@ impl KnownOptions {
     }
 
     fn takes(&self, text: &str, next: Option<&str>) -> Taken {
+        // What looks like the next option is not taken for a value.
+        let next = next.filter(|next| !next.starts_with('-'));
         if let Some(long) = text.strip_prefix("--") {
-            return match long.split_once('=') {
-                Some((name, value)) if self.long_valued.contains(&name) && !value.starts_with('-') => {
-                    Taken::Alone
-                }
-                Some(_) => Taken::No,
-                None if self.long.contains(&long) => Taken::Alone,
-                None if self.long_valued.contains(&long) && next.is_some() => Taken::WithNext,
-                None => Taken::No,
-            };
+            return self.takes_long(long, next);
         }
         let letters = &text[1..];
-        if !letters.is_empty() && letters.chars().all(|letter| self.switches.contains(letter)) {
+        if self.numbers && is_number(letters)
+            || !letters.is_empty() && letters.chars().all(|letter| self.switches.contains(letter))
+        {
             return Taken::Alone;
         }
         let mut chars = letters.chars();
@@ -88,6 +96,18 @@ impl KnownOptions {
             _ => Taken::No,
         }
     }
+
+    fn takes_long(&self, long: &str, next: Option<&str>) -> Taken {
+        let fits = |name: &str, value: &str| {
+            names(self.long_valued, name) || names(self.long_counted, name) && is_number(value)
+        };
+        match (long.split_once('='), next) {
+            (Some((name, value)), _) if fits(name, value) && !value.starts_with('-') => Taken::Alone,
+            (None, _) if names(self.long, long) => Taken::Alone,
+            (None, Some(value)) if fits(long, value) => Taken::WithNext,
+            _ => Taken::No,
+        }
+    }
 }
 
 enum Taken {
@@ -96,26 +116,18 @@ enum Taken {
     No,
 }
 
+/// Whether a list of names has this one.
+fn names(list: &str, name: &str) -> bool {
+    !name.is_empty() && list.split(' ').any(|known| known == name)
+}
+
 fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())
 }
 
 const SUMS: KnownOptions = KnownOptions {
     switches: "bctwz",
-    long: &[
-        "binary",
-        "check",
-        "help",
-        "ignore-missing",
-        "quiet",
-        "status",
-        "strict",
-        "tag",
-        "text",
-        "version",
-        "warn",
-        "zero",
-    ],
+    long: "binary check help ignore-missing quiet status strict tag text version warn zero",
     ..NO_OPTIONS
 };
 
@@ -127,60 +139,15 @@ const LISTS: &[(&[&str], KnownOptions)] = &[
             valued: "defD",
             counted: "mABC",
             attached: true,
-            long: &[
-                "basic-regexp",
-                "binary",
-                "byte-offset",
-                "color",
-                "colour",
-                "count",
-                "dereference-recursive",
-                "extended-regexp",
-                "files-with-matches",
-                "files-without-match",
-                "fixed-strings",
-                "help",
-                "ignore-case",
-                "initial-tab",
-                "invert-match",
-                "line-buffered",
-                "line-number",
-                "line-regexp",
-                "no-filename",
-                "no-group-separator",
-                "no-ignore-case",
-                "no-messages",
-                "null",
-                "null-data",
-                "only-matching",
-                "perl-regexp",
-                "quiet",
-                "recursive",
-                "silent",
-                "text",
-                "version",
-                "with-filename",
-                "word-regexp",
-            ],
-            long_valued: &[
-                "after-context",
-                "before-context",
-                "binary-files",
-                "color",
-                "colour",
-                "context",
-                "devices",
-                "directories",
-                "exclude",
-                "exclude-dir",
-                "exclude-from",
-                "file",
-                "group-separator",
-                "include",
-                "label",
-                "max-count",
-                "regexp",
-            ],
+            long: "basic-regexp binary byte-offset color colour count dereference-recursive \
+                   extended-regexp files-with-matches files-without-match fixed-strings help ignore-case \
+                   initial-tab invert-match line-buffered line-number line-regexp no-filename \
+                   no-group-separator no-ignore-case no-messages null null-data only-matching perl-regexp \
+                   quiet recursive silent text version with-filename word-regexp",
+            long_valued: "binary-files color colour devices directories exclude exclude-dir exclude-from \
+                          file group-separator include label regexp",
+            long_counted: "after-context before-context context max-count",
+            numbers: false,
         },
     ),
     (
@@ -190,44 +157,12 @@ const LISTS: &[(&[&str], KnownOptions)] = &[
             valued: "efgtT",
             counted: "dmABC",
             attached: true,
-            long: &[
-                "column",
-                "count",
-                "debug",
-                "files-with-matches",
-                "files-without-match",
-                "fixed-strings",
-                "follow",
-                "heading",
-                "help",
-                "hidden",
-                "ignore-case",
-                "invert-match",
-                "json",
-                "line-number",
-                "no-heading",
-                "no-ignore",
-                "only-matching",
-                "quiet",
-                "smart-case",
-                "stats",
-                "text",
-                "type-list",
-                "version",
-                "word-regexp",
-            ],
-            long_valued: &[
-                "after-context",
-                "before-context",
-                "color",
-                "context",
-                "glob",
-                "max-count",
-                "max-depth",
-                "regexp",
-                "type",
-                "type-not",
-            ],
+            long: "column count debug files-with-matches files-without-match fixed-strings follow heading \
+                   help hidden ignore-case invert-match json line-number no-heading no-ignore \
+                   only-matching quiet smart-case stats text type-list version word-regexp",
+            long_valued: "color glob regexp type type-not",
+            long_counted: "after-context before-context context max-count max-depth",
+            numbers: false,
         },
     ),
     (
@@ -235,27 +170,11 @@ const LISTS: &[(&[&str], KnownOptions)] = &[
         KnownOptions {
             switches: "bcdfghimnrsuzCMRV",
             valued: "ktS",
-            long: &[
-                "check",
-                "dictionary-order",
-                "general-numeric-sort",
-                "help",
-                "human-numeric-sort",
-                "ignore-case",
-                "ignore-leading-blanks",
-                "ignore-nonprinting",
-                "merge",
-                "month-sort",
-                "numeric-sort",
-                "random-sort",
-                "reverse",
-                "stable",
-                "unique",
-                "version",
-                "version-sort",
-                "zero-terminated",
-            ],
-            long_valued: &["batch-size", "buffer-size", "field-separator", "key", "parallel", "sort"],
+            long: "check dictionary-order general-numeric-sort help human-numeric-sort ignore-case \
+                   ignore-leading-blanks ignore-nonprinting merge month-sort numeric-sort random-sort \
+                   reverse stable unique version version-sort zero-terminated",
+            long_valued: "buffer-size field-separator key sort",
+            long_counted: "batch-size parallel",
             ..NO_OPTIONS
         },
     ),
@@ -265,24 +184,10 @@ const LISTS: &[(&[&str], KnownOptions)] = &[
             switches: "acdfghilnpqrstuvxACDFJNQSUX",
             valued: "HIPT",
             counted: "L",
-            long: &[
-                "device",
-                "dirsfirst",
-                "du",
-                "filesfirst",
-                "gitignore",
-                "help",
-                "ignore-case",
-                "info",
-                "inodes",
-                "matchdirs",
-                "metafirst",
-                "noreport",
-                "prune",
-                "si",
-                "version",
-            ],
-            long_valued: &["charset", "filelimit", "sort", "timefmt"],
+            long: "device dirsfirst du filesfirst gitignore help ignore-case info inodes matchdirs \
+                   metafirst noreport prune si version",
+            long_valued: "charset sort timefmt",
+            long_counted: "filelimit",
             ..NO_OPTIONS
         },
     ),
@@ -291,8 +196,8 @@ const LISTS: &[(&[&str], KnownOptions)] = &[
         KnownOptions {
             switches: "uIR",
             valued: "dr",
-            long: &["debug", "help", "rfc-email", "universal", "utc", "version"],
-            long_valued: &["date", "iso-8601", "reference", "rfc-3339"],
+            long: "debug help rfc-email universal utc version",
+            long_valued: "date iso-8601 reference rfc-3339",
             ..NO_OPTIONS
         },
     ),
@@ -301,8 +206,8 @@ const LISTS: &[(&[&str], KnownOptions)] = &[
         KnownOptions {
             switches: "acdefjlmwyAFHLNTV",
             valued: "ptuC",
-            long: &["deselect", "forest", "headers", "help", "info", "no-headers", "version"],
-            long_valued: &["pid", "quick-pid", "sid", "sort", "tty", "user", "width"],
+            long: "deselect forest headers help info no-headers version",
+            long_valued: "pid quick-pid sid sort tty user width",
             ..NO_OPTIONS
         },
     ),
@@ -312,8 +217,9 @@ const LISTS: &[(&[&str], KnownOptions)] = &[
         KnownOptions {
             switches: "dhiD",
             counted: "w",
-            long: &["decode", "help", "ignore-garbage", "version"],
-            long_valued: &["wrap"],
+            long: "decode help ignore-garbage version",
+            long_valued: "",
+            long_counted: "wrap",
             ..NO_OPTIONS
         },
     ),
@@ -322,25 +228,9 @@ const LISTS: &[(&[&str], KnownOptions)] = &[
         KnownOptions {
             switches: "bchiklnprsvL0",
             valued: "F",
-            long: &[
-                "apple",
-                "brief",
-                "dereference",
-                "help",
-                "keep-going",
-                "list",
-                "mime",
-                "mime-encoding",
-                "mime-type",
-                "no-buffer",
-                "no-dereference",
-                "preserve-date",
-                "print0",
-                "raw",
-                "special-files",
-                "version",
-            ],
-            long_valued: &["exclude", "exclude-quiet", "separator"],
+            long: "apple brief dereference help keep-going list mime mime-encoding mime-type no-buffer \
+                   no-dereference preserve-date print0 raw special-files version",
+            long_valued: "exclude exclude-quiet separator",
             ..NO_OPTIONS
         },
     ),
@@ -348,79 +238,23 @@ const LISTS: &[(&[&str], KnownOptions)] = &[
         &["ss"],
         KnownOptions {
             switches: "abdehilmnopstuwxzEHMOSVZ046",
-            long: &[
-                "all",
-                "bpf",
-                "cgroup",
-                "context",
-                "contexts",
-                "dccp",
-                "events",
-                "extended",
-                "help",
-                "info",
-                "inet-sockopt",
-                "ipv4",
-                "ipv6",
-                "listening",
-                "memory",
-                "mptcp",
-                "no-header",
-                "numeric",
-                "oneline",
-                "options",
-                "packet",
-                "processes",
-                "raw",
-                "sctp",
-                "summary",
-                "tcp",
-                "tipc",
-                "tipcinfo",
-                "tos",
-                "udp",
-                "unix",
-                "version",
-                "vsock",
-            ],
-            long_valued: &["family", "query", "socket"],
+            long: "all bpf cgroup context contexts dccp events extended help info inet-sockopt ipv4 ipv6 \
+                   listening memory mptcp no-header numeric oneline options packet processes raw sctp \
+                   summary tcp tipc tipcinfo tos udp unix version vsock",
+            long_valued: "family query socket",
             ..NO_OPTIONS
         },
     ),
-    (&["lsof"], KnownOptions { switches: "abhilnortvxCEFHKLNOPQRTUVX", valued: "cdgpsuS", ..NO_OPTIONS }),
+    (&["lsof"], KnownOptions { switches: "abghilnorstvxCEFHKLNOPQRSTUVX", valued: "cdpu", ..NO_OPTIONS }),
     (
         &["pgrep"],
         KnownOptions {
             switches: "acfilnovwxLV",
             valued: "dgrstuGOPU",
-            long: &[
-                "count",
-                "exact",
-                "full",
-                "help",
-                "ignore-case",
-                "inverse",
-                "lightweight",
-                "list-full",
-                "list-name",
-                "newest",
-                "oldest",
-                "version",
-            ],
-            long_valued: &[
-                "delimiter",
-                "euid",
-                "group",
-                "ns",
-                "nslist",
-                "older",
-                "parent",
-                "pgroup",
-                "runstates",
-                "session",
-                "terminal",
-                "uid",
-            ],
+            long: "count exact full help ignore-case inverse lightweight list-full list-name newest \
+                   oldest version",
+            long_valued: "delimiter euid group ns nslist older parent pgroup runstates session terminal \
+                          uid",
             ..NO_OPTIONS
         },
     ),
@@ -428,26 +262,12 @@ const LISTS: &[(&[&str], KnownOptions)] = &[
         &["hostname"],
         KnownOptions {
             switches: "adfhisvAIV",
-            long: &[
-                "alias",
-                "all-fqdns",
-                "all-ip-addresses",
-                "domain",
-                "fqdn",
-                "help",
-                "ip-address",
-                "long",
-                "short",
-                "verbose",
-                "version",
-            ],
+            long: "alias all-fqdns all-ip-addresses domain fqdn help ip-address long short verbose \
+                   version",
             ..NO_OPTIONS
         },
     ),
-    (
-        &["man"],
-        KnownOptions { switches: "adfhkw", valued: "sS", long: &["all", "apropos", "whatis"], ..NO_OPTIONS },
-    ),
+    (&["man"], KnownOptions { switches: "adfhkw", valued: "sS", long: "all apropos whatis", ..NO_OPTIONS }),
     (&["md5sum", "sha1sum", "sha256sum"], SUMS),
     (
         &["fd"],
@@ -455,49 +275,12 @@ const LISTS: &[(&[&str], KnownOptions)] = &[
             switches: "aghipqsFHILV01",
             valued: "ceotES",
             counted: "dj",
-            long: &[
-                "absolute-path",
-                "case-sensitive",
-                "fixed-strings",
-                "follow",
-                "full-path",
-                "glob",
-                "help",
-                "hidden",
-                "ignore-case",
-                "no-ignore",
-                "no-ignore-parent",
-                "no-ignore-vcs",
-                "no-require-git",
-                "one-file-system",
-                "print0",
-                "prune",
-                "quiet",
-                "regex",
-                "show-errors",
-                "strip-cwd-prefix",
-                "version",
-            ],
-            long_valued: &[
-                "and",
-                "batch-size",
-                "changed-before",
-                "changed-within",
-                "color",
-                "exact-depth",
-                "exclude",
-                "extension",
-                "format",
-                "hyperlink",
-                "max-depth",
-                "max-results",
-                "min-depth",
-                "owner",
-                "path-separator",
-                "size",
-                "threads",
-                "type",
-            ],
+            long: "absolute-path case-sensitive fixed-strings follow full-path glob help hidden \
+                   ignore-case no-ignore no-ignore-parent no-ignore-vcs no-require-git one-file-system \
+                   print0 prune quiet regex show-errors strip-cwd-prefix version",
+            long_valued: "and changed-before changed-within color exclude extension format hyperlink \
+                          owner path-separator size type",
+            long_counted: "batch-size exact-depth max-depth max-results min-depth threads",
             ..NO_OPTIONS
         },
     ),
@@ -509,20 +292,14 @@ const LISTS: &[(&[&str], KnownOptions)] = &[
         KnownOptions {
             switches: "ft",
             valued: "n",
-            long: &["details", "follow", "timestamps"],
-            long_valued: &["since", "tail", "until"],
+            long: "details follow timestamps",
+            long_valued: "since tail until",
             ..NO_OPTIONS
         },
     ),
     (
         &["docker inspect"],
-        KnownOptions {
-            switches: "s",
-            valued: "f",
-            long: &["size"],
-            long_valued: &["format", "type"],
-            ..NO_OPTIONS
-        },
+        KnownOptions { switches: "s", valued: "f", long: "size", long_valued: "format type", ..NO_OPTIONS },
     ),
 ];
 

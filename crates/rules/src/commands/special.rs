@@ -178,7 +178,7 @@ pub(crate) fn inside_xargs(arguments: &[Word]) -> Option<&[Word]> {
             "-n" | "-L" | "-P" | "-s" => {
                 after.split_first().filter(|(count, _)| count.raw.bytes().all(|b| b.is_ascii_digit()))?.1
             }
-            "-I" | "-d" => after.get(1..)?,
+            "-I" | "-d" => after.get(1..).filter(|command| !command.is_empty())?,
             raw if raw.len() > 1 && raw[1..].chars().all(|letter| "0rtx".contains(letter)) => after,
             _ => return None,
         };
@@ -226,8 +226,9 @@ pub(crate) fn test(program: &str, arguments: &[Word]) -> TestVerdict {
             return TestVerdict::Unknown;
         }
         // What joins tests, or looks at variables, is not known by this name.
-        let is_option = word.text.starts_with('-') && word.text.len() > 1 && !is_number(&word.text);
-        if program == "test" && is_option && !is_plain_test(&word.text) {
+        let is_option = word.text.starts_with('-') && word.text.len() > 1;
+        let is_plain = is_plain_test(&word.text) || word.text == "-t" && is_number(text(at + 1));
+        if program == "test" && is_option && !is_plain {
             return TestVerdict::Unknown;
         }
     }
@@ -236,7 +237,7 @@ pub(crate) fn test(program: &str, arguments: &[Word]) -> TestVerdict {
 
 fn is_plain_test(option: &str) -> bool {
     let compares = ["-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-nt", "-ot", "-ef"].contains(&option);
-    compares || option.len() == 2 && "bcdefghknprstuwxzGLNOS".contains(&option[1..])
+    compares || option.len() == 2 && "bcdefghknprsuwxzGLNOS".contains(&option[1..])
 }
 
 /// Options by which other commands run a program, so that a rule for the command does not cover them.

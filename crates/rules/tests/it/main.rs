@@ -2,11 +2,13 @@
 #![expect(clippy::expect_used, reason = "a test that cannot go on should say so and stop")]
 
 mod bypass;
+mod calls;
 mod decisions;
 mod differential;
 mod hostile_sizes;
 mod lint;
 mod observed;
+mod options;
 mod properties;
 mod recorded;
 mod scratch;

@@ -1,7 +1,8 @@
 //! The tables of observed behaviour by mode and by rule.
 
 use pilothouse_rules::{Behavior, Classifier, Context, Decision, Engine, Mode, Outage, Source, ToolCall};
-use serde_json::{Map, Value};
+
+use crate::calls::call;
 
 const MODES: &str = include_str!("../data/modes.txt");
 const READ_ONLY: &str = include_str!("../data/readonly.txt");
@@ -10,31 +11,6 @@ const RULES: &str = include_str!("../data/rules.txt");
 
 fn cases(table: &str) -> impl Iterator<Item = &str> {
     table.lines().filter(|line| !line.is_empty() && !line.starts_with('#'))
-}
-
-/// A call written as `Tool argument`; anything that does not start with a tool's name is a shell command.
-fn call(tool: &str, argument: &str) -> ToolCall {
-    let field = match tool {
-        "Read" | "Write" | "Edit" => "file_path",
-        "NotebookEdit" => "notebook_path",
-        "Glob" | "Grep" => "pattern",
-        "WebFetch" => "url",
-        "WebSearch" => "query",
-        "Agent" => "subagent_type",
-        "Skill" => "skill",
-        "Bash" => "command",
-        _ => "argument",
-    };
-    let (argument, path) = match argument.split_once(" in ") {
-        Some((argument, path)) if tool == "Glob" => (argument, Some(path)),
-        _ => (argument, None),
-    };
-    let mut input = Map::new();
-    input.insert(field.to_owned(), Value::String(argument.to_owned()));
-    if let Some(path) = path {
-        input.insert("path".to_owned(), Value::String(path.to_owned()));
-    }
-    ToolCall::new(tool, input)
 }
 
 fn check(found: &mut Vec<String>, case: &str, expected: &str, decision: &Decision) {

@@ -5,17 +5,35 @@
 //! set the scene. The other lines are a call each: decision, tool, argument, and for a question the type of its reason,
 //! its suggestions and the path it is about.
 //!
-//! Nine in ten are equal in all of that. The others say so: `run>ask` is what the real CLI did and what the engine does
-//! instead, `ask~` a question whose particulars are other ones. Most of these ask about, or deny, what the engine cannot
-//! see through where a rule forbids something; a few are forms that it does not read as the real CLI does, among them the
-//! sixteen `ask>run`. They are pinned to notice when they change, not because each is wanted.
+//! A command that ran may matter to those after it: until then nobody knows which variables the shell has.
+//!
+//! Nineteen in twenty are equal in all of that. The others say so: `run>ask` is what the real CLI did and what the engine
+//! does instead, `ask~` a question whose particulars are other ones. No row is looser than the real CLI. The engine is
+//! stricter, on purpose, in these:
+//!
+//! - `p_deny_shapes`, `p_ask_shapes`: a deny or ask rule is also held against what `eval`, `find -exec`, `xargs`, another
+//!   shell, a wrapper, a glob or git's own options would run; where the program is not known, somebody is asked.
+//! - `p_deny_read_*`, `p_deny_edit_bash`, and the ask rules for files of `p_ask_shapes`: a file that must not be read is not
+//!   read by pagers, archivers, recursive searches, through globs, substitutions and scripts either, nor changed, and a
+//!   command that nobody knows and that names it is asked about.
+//! - `p_path_*_deny`: a deny pattern that names files at any depth is held against the whole disk, not only the project.
+//! - Text that is no shell command (`ls |`, `ls ;; ls`, `echo 'a`, `if ls`): what cannot be understood is asked about.
+//! - Characters that do not show, such as the one that turns the direction of writing.
+//! - Variables that steer programs (`PAGER=x; git log`), although the shell may not have exported them.
+//! - `xargs grep`, `xargs head`, `xargs wc`: the files that they are given are not in the text.
+//! - Names of files outside of the working directories (`tree`, `du`, `fd`, `Glob ../*`, `git log ../x`).
+//! - git with settings of its own or a subcommand that may be an alias (`git -c x=y`, `git x`), although a rule matches.
+//! - Removing what lies in the root of the disk behind `sudo` or `xargs`; ask rules for one skill.
+//! - `builtin cd`, an exact rule for a compound with other blanks, a loop over `$(ls)`: not worth a reading of their own.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use pilothouse_proto::PermissionUpdate;
-use pilothouse_rules::{Behavior, Context, Decision, Directory, Engine, Files, Source, ToolCall};
-use serde_json::{Map, Value};
+use pilothouse_rules::{Behavior, Context, Decision, Directory, Engine, Files, Source};
+use serde_json::Value;
+
+use crate::calls::call;
 
 const RECORDED: &str = include_str!("../data/recorded.txt");
 
@@ -95,28 +113,6 @@ fn scene(title: &str) -> Context {
     context.mode = words.next().expect("a mode").parse().expect("a known mode");
     context.bypass_available = words.next() == Some("bypass");
     context
-}
-
-fn call(tool: &str, argument: &str) -> ToolCall {
-    let field = match tool {
-        "Read" | "Write" | "Edit" => "file_path",
-        "NotebookEdit" => "notebook_path",
-        "Glob" | "Grep" => "pattern",
-        "WebFetch" => "url",
-        "WebSearch" => "query",
-        "Task" => "subagent_type",
-        "Skill" => "skill",
-        "Bash" => "command",
-        _ => "argument",
-    };
-    let (argument, path) = match argument.split_once(" in ") {
-        Some((argument, path)) if matches!(tool, "Glob" | "Grep") => (argument, Some(path)),
-        _ => (argument, None),
-    };
-    let mut input = Map::new();
-    input.insert(field.to_owned(), Value::from(argument));
-    input.extend(path.map(|path| ("path".to_owned(), Value::from(path))));
-    ToolCall::new(tool, input)
 }
 
 /// The decision as a line of the table.
