@@ -112,6 +112,10 @@ fn dead_path(
     if content.starts_with('!') {
         return Some(("a path rule cannot be turned round with `!`".to_owned(), None));
     }
+    if content.starts_with('#') {
+        let message = "a path rule that starts with `#` is a comment".to_owned();
+        return Some((message, Some(format!("{tool}(\\{content})"))));
+    }
     if content.starts_with("../") && entry.behavior == Behavior::Allow {
         let path = crate::paths::absolute(content, &context.cwd);
         let message = "a path that allows does not lead out of its directory by `..`".to_owned();

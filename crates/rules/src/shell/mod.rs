@@ -41,7 +41,7 @@ impl Shell {
     pub(crate) fn read(command: &str) -> Self {
         let tree = tree::read(command);
         let plain = plain::read(command).and_then(|reading| {
-            let agreed = !tree.has_error && agree(&reading.parts, &tree.found);
+            let agreed = !tree.has_error && agree(&reading.parts, reading.texts, &tree.found);
             if agreed { Ok(reading) } else { Err(Obstacle::Unreadable) }
         });
         let sets_variables = plain.as_ref().is_ok_and(|reading| reading.sets_variables);
@@ -51,8 +51,14 @@ impl Shell {
 }
 
 /// Whether the hand-written reading and the grammar found the same commands with the same words.
-fn agree(parts: &[PlainCommand], found: &[Found]) -> bool {
+/// A `cat` that only stands for a text is a command to the grammar alone.
+fn agree(parts: &[PlainCommand], texts: usize, found: &[Found]) -> bool {
+    let mut texts = texts;
     let mut commands = found.iter().filter_map(|found| match found {
+        Found::Command(command) if texts > 0 && command.words == ["cat"] => {
+            texts -= 1;
+            None
+        }
         Found::Command(command) => Some(&command.words),
         _ => None,
     });

@@ -119,6 +119,8 @@ pub(crate) struct PlainReading {
     pub(crate) parts: Vec<PlainCommand>,
     /// It sets variables of the shell that runs it, by an assignment or as a loop does.
     pub(crate) sets_variables: bool,
+    /// How many `cat` only stand for text in quotes.
+    pub(crate) texts: usize,
 }
 
 /// Reads a command line strictly.
@@ -137,7 +139,10 @@ pub(crate) fn read(command: &str) -> Result<PlainReading, Obstacle> {
     match reader.late {
         Some(obstacle) => Err(obstacle),
         None if reader.loops && reader.piped => Err(Obstacle::FedLoop),
-        None => Ok(PlainReading { parts: reader.commands, sets_variables: reader.sets_variables }),
+        None => {
+            let Reader { commands: parts, sets_variables, texts, .. } = reader;
+            Ok(PlainReading { parts, sets_variables, texts })
+        }
     }
 }
 
@@ -175,6 +180,8 @@ struct Reader<'a> {
     loops: bool,
     /// There is an assignment that stands alone, or a loop over words.
     sets_variables: bool,
+    /// Here-documents that are words.
+    texts: usize,
     /// There is a pipe.
     piped: bool,
     /// There is a `;`.
@@ -200,6 +207,7 @@ impl<'a> Reader<'a> {
             here_documents: Vec::new(),
             loops: false,
             sets_variables: false,
+            texts: 0,
             piped: false,
             sequenced: false,
             chained: false,

@@ -32,6 +32,7 @@ fn plain_commands_are_split() {
         ("echo \"5$\" \"$\"", &["echo|5$|$"]),
         ("echo $((1 + 0x2F))", &["echo|$((1 + 0x2F))"]),
         ("X=1; ls", &["ls"]),
+        ("a \"b $(cat <<'E'\n$x `y`\n#z\nE\n)\" c", &["a|b $x `y`\n#z|c"]),
         ("X=$(a b); Y=`c`", &["a|b", "c"]),
         ("[[ -f a && ( b =~ (c|d) ) ]] || ls", &["[[|-f|a|&&|(|b|=~|(c|d)|)|]]", "ls"]),
         ("if a; then b; fi | c", &["a", "b", "c"]),
@@ -51,6 +52,10 @@ fn everything_else_is_an_obstacle() {
     for (command, obstacle) in [
         ("echo $(x)", Obstacle::NestedCommand),
         ("echo \"`x`\"", Obstacle::NestedCommand),
+        ("echo \"$(cat <<E\nx\nE\n)\"", Obstacle::NestedCommand),
+        ("echo \"$(cat <<'E'\nx\nE)\"", Obstacle::NestedCommand),
+        ("echo \"$(cat <<'E'\nx\nE\nrm y)\"", Obstacle::NestedCommand),
+        ("echo \"$(cat a <<'E'\nx\nE\n)\"", Obstacle::NestedCommand),
         ("cat <(x)", Obstacle::NestedCommand),
         ("cat <<E\n$(x)\nE", Obstacle::OpenText),
         ("cat <<E\nx\nE", Obstacle::OpenText),

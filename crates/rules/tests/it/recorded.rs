@@ -5,7 +5,8 @@
 //! set the scene. The other lines are a call each: decision, tool, argument, and for a question the type of its reason,
 //! its suggestions and the path it is about.
 //!
-//! A command that ran may matter to those after it: until then nobody knows which variables the shell has.
+//! A command that ran may matter to those after it: until then nobody knows which variables the shell has. In a block
+//! marked `alone` each call was the first of a session.
 //!
 //! Nineteen in twenty are equal in all of that. The others say so: `run>ask` is what the real CLI did and what the engine
 //! does instead, `ask~` a question whose particulars are other ones. No row is looser than the real CLI. The engine is
@@ -78,7 +79,7 @@ fn engine_decides_as_the_real_cli_did_or_as_the_row_says() {
                 [_, tool, argument, ..] => {
                     decisions += 1;
                     let engine = engine.get_or_insert_with(|| Engine::new(context.clone()));
-                    if has_run {
+                    if has_run && !title.ends_with(" alone") {
                         engine.shell_runs();
                     }
                     has_run |= tool == "Bash" && cells[0].starts_with("run");

@@ -15,6 +15,7 @@ impl<'a> Reader<'a> {
         self.rest = inner.rest.strip_prefix(closing).ok_or(Obstacle::Unreadable)?;
         self.late = self.late.or(inner.late);
         self.sets_variables |= inner.sets_variables;
+        self.texts += inner.texts;
         if inner.loops && inner.piped {
             return Err(Obstacle::FedLoop);
         }

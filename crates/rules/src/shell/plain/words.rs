@@ -1,7 +1,7 @@
 //! Words: quotes, escapes, and what the shell would still make of them.
 
 use super::{Obstacle, Reader};
-use crate::shell::word::Word;
+use crate::shell::word::{Word, is_name};
 
 impl Reader<'_> {
     pub(super) fn read_word(&mut self) -> Result<Word, Obstacle> {
@@ -21,9 +21,7 @@ impl Reader<'_> {
                 }
                 '"' => {
                     word.quoted = true;
-                    let before = word.text.len();
                     self.read_double_quoted(&mut word)?;
-                    check_quoted(&word.text[before..])?;
                 }
                 '\\' => {
                     let body = &self.rest[1..];
@@ -68,14 +66,17 @@ impl Reader<'_> {
 
     fn read_double_quoted(&mut self, word: &mut Word) -> Result<(), Obstacle> {
         self.rest = &self.rest[1..];
+        // What has been looked at for lines that look like comments; a here-document may have them.
+        let mut checked = word.text.len();
         loop {
             let c = self.peek().ok_or(Obstacle::Unreadable)?;
             match c {
                 '"' => {
                     self.rest = &self.rest[1..];
-                    return Ok(());
+                    return check_quoted(&word.text[checked..]);
                 }
                 '`' => return Err(Obstacle::NestedCommand),
+                '$' if self.read_here_text(word) => checked = word.text.len(),
                 '$' => {
                     self.check_quoted_dollar()?;
                     word.text.push('$');
@@ -100,6 +101,15 @@ impl Reader<'_> {
                 }
             }
         }
+    }
+
+    /// Takes `$(cat <<'EOF' … EOF)` for the text that it is. Says whether it stands here.
+    fn read_here_text(&mut self, word: &mut Word) -> bool {
+        let Some((text, rest)) = here_text(self.rest) else { return false };
+        word.text.push_str(text);
+        self.rest = rest;
+        self.texts += 1;
+        true
     }
 
     /// A `$` in quotes is literal only where nothing that could be a name or a group follows.
@@ -129,6 +139,26 @@ impl Reader<'_> {
         self.rest = rest;
         Ok(sum)
     }
+}
+
+/// The text of a literal here-document that `cat` turns into a word, and what follows it.
+fn here_text(command: &str) -> Option<(&str, &str)> {
+    let rest = command.strip_prefix("$(cat <<")?.trim_start_matches([' ', '\t']);
+    let quote = rest.chars().next().filter(|c| matches!(c, '\'' | '"'))?;
+    let (end, rest) = rest[1..].split_once(quote)?;
+    let body = rest.strip_prefix('\n')?;
+    if !is_name(end) {
+        return None;
+    }
+    let mut at = 0;
+    for line in body.split_inclusive('\n') {
+        if line.strip_suffix('\n') == Some(end) {
+            let after = body[at + line.len()..].trim_start_matches([' ', '\t', '\n']).strip_prefix(')')?;
+            return Some((body[..at].trim_end_matches('\n'), after));
+        }
+        at += line.len();
+    }
+    None
 }
 
 /// Whether text is computed without looking at any variable: a name could hold more text to compute, and that may run
