@@ -15,6 +15,7 @@ use crate::{
         word::Word,
         wrappers,
     },
+    suggest,
 };
 
 /// What is decided about one part.
@@ -415,8 +416,11 @@ impl Judge<'_> {
             // Quoted or not: a name that looks like a pattern is not taken for a name.
             let is_glob = file.text.contains(['*', '?', '[']);
             if inside && (is_glob || file.text.contains(['$', '`', '{']) || climbs_back(file.text)) {
-                let directory =
-                    if is_glob { paths::before_glob(&path) } else { paths::parent(&path).to_owned() };
+                let directory = if is_glob {
+                    paths::before_glob(&path)
+                } else {
+                    suggest::directory_of(&path, false, self.context)
+                };
                 let directory = Some(directory);
                 return Outcome::Ask(Cause::UnknownFile { word: raw(), directory, by_redirect });
             }
