@@ -203,9 +203,10 @@ fn edit_suggestions(path: &str, context: &Context) -> Vec<PermissionUpdate> {
 /// about all the same; what a rule for the tool has to allow is left to that rule.
 fn is_harmless_background(shell: &Shell, context: &Context, index: &Index) -> bool {
     let Ok(parts) = &shell.plain else { return false };
-    let background = parts.iter().any(|part| part.background);
-    background
-        && !judge(parts, context, index).iter().any(|verdict| matches!(verdict.outcome, Outcome::Ask(_)))
+    // A rule for a part leaves it to the rule for the tool: otherwise taking that rule away would allow more.
+    let harmless = |outcome: &Outcome| matches!(outcome, Outcome::ReadOnly | Outcome::AcceptedEdit);
+    parts.iter().any(|part| part.background)
+        && judge(parts, context, index).iter().all(|verdict| harmless(&verdict.outcome))
 }
 
 fn shell_opinion(command: &str, shell: &Shell, context: &Context, index: &Index) -> Opinion {

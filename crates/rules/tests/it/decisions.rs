@@ -221,3 +221,41 @@ fn modes_have_their_other_names() {
     }
     assert!("bogus".parse::<Mode>().is_err());
 }
+
+/// Which of a session's variables the shell obeys is known only after it has run.
+#[test]
+fn what_sets_variables_is_asked_about_until_the_shell_has_run() {
+    let mut engine = Engine::new(context(&[(Behavior::Allow, "Bash(make)")]));
+    let commands = ["X=1", "X=1; ls", "for i in 1 2; do ls; done", "X=$(ls); make"];
+    for command in commands {
+        let decision = engine.decide(&ToolCall::bash(command));
+        assert_eq!(decision.behavior, Behavior::Ask, "{command}");
+        // An empty list where nothing but variables would change, none at all where commands would run.
+        assert_eq!(decision.suggestions.is_some(), command == "X=1", "{command}");
+    }
+    engine.shell_runs();
+    for command in commands {
+        assert_eq!(engine.decide(&ToolCall::bash(command)).behavior, Behavior::Allow, "{command}");
+    }
+    // Those that steer programs are asked about for ever.
+    for command in ["PATH=.", "GIT_DIR=x; git status", "LD_PRELOAD=x; ls", "PATH=$(pwd); ls"] {
+        assert_eq!(engine.decide(&ToolCall::bash(command)).behavior, Behavior::Ask, "{command}");
+    }
+}
+
+#[test]
+fn harmless_work_in_the_background_is_asked_about_and_rules_only_loosen_that() {
+    use Behavior::{Allow, Ask};
+    for (rules, command, expected) in [
+        (&[][..], "ls &", Ask),
+        (&[(Allow, "Bash")], "ls &", Ask),
+        (&[(Allow, "Bash")], "for i in 1; do ls; done &", Ask),
+        (&[(Allow, "Bash")], "make &", Allow),
+        (&[(Allow, "Bash(make)")], "make &", Ask),
+        (&[(Allow, "Bash"), (Allow, "Bash(make)")], "make &", Allow),
+    ] {
+        let mut engine = Engine::new(context(rules));
+        engine.shell_runs();
+        assert_eq!(engine.decide(&ToolCall::bash(command)).behavior, expected, "{rules:?} {command}");
+    }
+}
