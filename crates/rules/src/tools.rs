@@ -85,19 +85,17 @@ fn searched<'a>(call: &ToolCall, context: &Context) -> Kind<'a> {
     let Some(pattern) = call.input.get("pattern").and_then(Value::as_str) else {
         return Kind::Read { path: base, is_dir: true };
     };
-    let fixed: Vec<&str> =
-        pattern.split('/').take_while(|part| !part.contains(['*', '?', '[', '{'])).collect();
-    let leads_away =
-        pattern.starts_with('/') || pattern.starts_with('~') || pattern.split('/').any(|p| p == "..");
-    if !leads_away {
+    // A search goes down from where it starts, so `../*` and `~/*` find nothing; only an absolute pattern leads away.
+    if !pattern.starts_with('/') {
         return Kind::Read { path: base, is_dir: true };
     }
-    let start = if pattern.starts_with('/') { format!("/{}", fixed.join("/")) } else { fixed.join("/") };
-    // `a/*/../../..` climbs out after the wildcard: then the search starts at the root for all we know.
+    let fixed: Vec<&str> =
+        pattern.split('/').take_while(|part| !part.contains(['*', '?', '[', '{'])).collect();
+    // `/a/*/../../..` climbs out after the wildcard: then the search starts at the root for all we know.
     if pattern.split('/').skip(fixed.len()).any(|part| part == "..") {
         return Kind::Read { path: "/".to_owned(), is_dir: true };
     }
-    let start = paths::expand_tilde(&start, &context.home).unwrap_or_else(|| "/".to_owned());
+    let start = format!("/{}", fixed.join("/"));
     Kind::Read { path: paths::absolute(&start, &base), is_dir: true }
 }
 

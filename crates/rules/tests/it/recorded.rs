@@ -22,7 +22,7 @@
 //! - Characters that do not show, such as the one that turns the direction of writing.
 //! - Variables that steer programs (`PAGER=x; git log`), although the shell may not have exported them.
 //! - `xargs grep`, `xargs head`, `xargs wc`: the files that they are given are not in the text.
-//! - Names of files outside of the working directories (`tree`, `du`, `fd`, `Glob ../*`, `git log ../x`).
+//! - Names of files outside of the working directories (`tree`, `du`, `fd`, `git log ../x`).
 //! - git with settings of its own or a subcommand that may be an alias (`git -c x=y`, `git x`), although a rule matches.
 //! - Removing what lies in the root of the disk behind `sudo` or `xargs`; ask rules for one skill.
 //! - `builtin cd`, an exact rule for a compound with other blanks, a loop over `$(ls)`: not worth a reading of their own.
