@@ -101,6 +101,11 @@ impl Part {
                     deltas,
                 }
             }
+            // It comes whole, with the event that opens it.
+            Block::RedactedThinking(data) => {
+                let whole = json!({"type": "redacted_thinking", "data": data});
+                Part { start: whole.clone(), whole, deltas: Vec::new() }
+            }
             Block::Tool { name, input } => {
                 let text = input.to_string();
                 Part {

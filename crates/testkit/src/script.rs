@@ -125,11 +125,14 @@ fn block(written: &Value) -> Result<Block, ScriptError> {
     let block = match written["type"].as_str() {
         Some("text") => said("text").map(Block::Text),
         Some("thinking") => said("thinking").map(Block::Thinking),
+        Some("redacted_thinking") => said("data").map(Block::RedactedThinking),
         Some("tool_use") => said("name")
             .map(|name| Block::Tool { name, input: written.as_object().map(input).unwrap_or_default() }),
         _ => None,
     };
-    block.ok_or_else(|| ScriptError(format!("a block is text, thinking or tool_use, not {written}")))
+    block.ok_or_else(|| {
+        ScriptError(format!("a block is text, thinking, redacted_thinking or tool_use, not {written}"))
+    })
 }
 
 /// The input of a tool call; a call without one has an empty object.

@@ -13,6 +13,8 @@ pub enum Block {
     Text(String),
     /// Thinking, with the signature the real API would add.
     Thinking(String),
+    /// Thinking that nobody may read; this is its sealed form.
+    RedactedThinking(String),
     /// A call of a tool; its id is made up when it is served.
     Tool {
         /// Name of the tool, as the API spells it.
