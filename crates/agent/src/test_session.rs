@@ -212,38 +212,25 @@ fn without_ids(mut frame: Value) -> Value {
 
 /// A tool that nobody runs.
 #[derive(Debug)]
-pub(crate) struct NoTool(pub(crate) &'static str);
+pub(crate) struct NoTool {
+    name: &'static str,
+    always_asked: bool,
+}
 
-impl AgentTool for NoTool {
-    fn name(&self) -> &str {
-        self.0
+impl NoTool {
+    pub(crate) fn new(name: &'static str) -> Self {
+        Self { name, always_asked: false }
     }
 
-    fn description(&self) -> String {
-        String::new()
-    }
-
-    fn input_schema(&self) -> Value {
-        Value::Bool(true)
-    }
-
-    fn runs_in_parallel(&self, _: &Input) -> bool {
-        false
-    }
-
-    fn run<'a>(&'a self, _: &'a ToolCall, _: &'a Arc<Session>) -> Working<'a> {
-        let outcome = pilothouse_tools::Outcome::Failed { message: "not run here".to_owned(), misuse: false };
-        Box::pin(std::future::ready(outcome.into()))
+    /// One that somebody is always asked about.
+    pub(crate) fn always_asked(name: &'static str) -> Self {
+        Self { name, always_asked: true }
     }
 }
 
-/// A tool that somebody is always asked about.
-#[derive(Debug)]
-pub(crate) struct AlwaysAsked(pub(crate) &'static str);
-
-impl AgentTool for AlwaysAsked {
+impl AgentTool for NoTool {
     fn name(&self) -> &str {
-        self.0
+        self.name
     }
 
     fn description(&self) -> String {
@@ -259,7 +246,7 @@ impl AgentTool for AlwaysAsked {
     }
 
     fn is_always_asked(&self) -> bool {
-        true
+        self.always_asked
     }
 
     fn run<'a>(&'a self, _: &'a ToolCall, _: &'a Arc<Session>) -> Working<'a> {

@@ -2,7 +2,7 @@ use pilothouse_proto::AgentRequest;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::test_session::{AlwaysAsked, Answers, NoTool, TestSession, is_probe, text_of};
+use crate::test_session::{Answers, NoTool, TestSession, is_probe, text_of};
 
 /// A host that gives the same answer to every approval, and answers hooks by their id.
 fn answers(approval: Value, hooks: Value) -> Answers {
@@ -23,7 +23,7 @@ fn gate() -> Gate {
 }
 
 async fn check(test: &TestSession, gate: &Gate, tool: &'static str, input: Value) -> Verdict {
-    gate.check(&test.session, &test.call(tool, input), &NoTool(tool)).await
+    gate.check(&test.session, &test.call(tool, input), &NoTool::new(tool)).await
 }
 
 /// A verdict in a line: what a case is compared with.
@@ -315,7 +315,7 @@ async fn an_interrupt_withdraws_the_question() {
         }
         call.stop.cancel();
     };
-    let (verdict, ()) = tokio::join!(gate.check(&test.session, &call, &NoTool("Bash")), interrupt);
+    let (verdict, ()) = tokio::join!(gate.check(&test.session, &call, &NoTool::new("Bash")), interrupt);
     assert_eq!(verdict, Verdict::Interrupt);
     assert_eq!(test.session.take_denials().len(), 1);
     assert_eq!(test.withdrawn().await, 1);
@@ -332,7 +332,7 @@ async fn the_end_of_the_host_s_input_is_no_answer() {
         }
         test.end_input();
     };
-    let (verdict, ()) = tokio::join!(gate.check(&test.session, &call, &NoTool("Bash")), end);
+    let (verdict, ()) = tokio::join!(gate.check(&test.session, &call, &NoTool::new("Bash")), end);
     assert!(message(&verdict).starts_with("Tool permission request failed: "), "{verdict:?}");
 }
 
@@ -440,7 +440,7 @@ async fn what_a_server_s_policy_wants_asked_is_asked_whatever_lets_it_run() {
         (&["--disallowed-tools", "mcp__calc__add"], false),
     ] {
         let test = TestSession::new(flags, &[], answers(json!({"behavior": "allow"}), json!({})));
-        let tool = AlwaysAsked("mcp__calc__add");
+        let tool = NoTool::always_asked("mcp__calc__add");
         let verdict = gate().check(&test.session, &test.call("mcp__calc__add", json!({})), &tool).await;
         assert_eq!(matches!(verdict, Verdict::Run { .. }), asked, "{flags:?}: {verdict:?}");
         let questions = test.asked.lock().unwrap().clone();
