@@ -84,10 +84,27 @@ async fn a_command_that_takes_long_can_go_on_in_the_background() {
 #[tokio::test]
 async fn a_command_whose_time_is_up_is_told_to_go_on() {
     let test = session();
-    let ran = run(&test, json!({"command": "sleep 29", "timeout": 3500}), async {}).await;
+    let ran = run(&test, json!({"command": ": ; sleep 29", "timeout": 3500}), async {}).await;
     assert!(matches!(ran.outcome, Outcome::Done(_)), "{:?}", ran.outcome);
     let told = short(&test.frames().await);
     assert_eq!(told, ["task_started", "background_tasks_changed", "task_updated"]);
+}
+
+#[tokio::test]
+async fn one_that_begins_by_waiting_is_ended_when_its_time_is_up() {
+    for command in ["sleep 9", "  sleep 9 && echo x", "sleep 9; echo x"] {
+        let test = session();
+        let ran = run(&test, json!({"command": command, "timeout": 200}), async {}).await;
+        let Outcome::Failed { message, .. } = &ran.outcome else { panic!("{command}: {:?}", ran.outcome) };
+        assert!(message.starts_with("Exit code 143\n"), "{command}: {message}");
+        assert!(!test.session.has_background_work(), "{command}");
+    }
+    for command in ["/bin/sleep 9", "X=1 sleep 9", "sleepy() { sleep 9; }; sleepy"] {
+        let test = session();
+        let ran = run(&test, json!({"command": command, "timeout": 200}), async {}).await;
+        assert!(matches!(ran.outcome, Outcome::Done(_)), "{command}: {:?}", ran.outcome);
+        test.session.end_background_work();
+    }
 }
 
 #[tokio::test]

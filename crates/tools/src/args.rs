@@ -36,6 +36,14 @@ impl Args {
         })
     }
 
+    /// A whole number on either side of zero.
+    pub(crate) fn maybe_integer(&mut self, name: &str) -> Option<i64> {
+        self.optional(name, "a whole number", |value| match value {
+            Value::String(digits) => digits.trim().parse().ok(),
+            other => other.as_i64().or_else(|| other.as_f64().filter(|n| n.fract() == 0.0).map(|n| n as i64)),
+        })
+    }
+
     pub(crate) fn flag(&mut self, name: &str) -> bool {
         self.maybe_flag(name).unwrap_or_default()
     }

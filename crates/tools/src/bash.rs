@@ -58,7 +58,7 @@ impl Tool for Bash {
 
 impl Bash {
     /// Runs a call that somebody holds the reins of: it can be let go, and then goes on in the background, which it also
-    /// does when its time is up. Without reins its time is its end.
+    /// does when its time is up, unless it only waits. Without reins its time is its end.
     pub fn run_held<'a>(
         &'a self,
         input: Input,
@@ -107,7 +107,8 @@ impl Bash {
                 }),
             ));
         }
-        let run = match (shell.run(timeout, stop, reins).await?, reins) {
+        let outlives = reins.is_some() && !begins_with_sleep(&command);
+        let run = match (shell.run(timeout, outlives, stop, reins).await?, reins) {
             (Waited::Left(left), Some(reins)) => {
                 let (timed_out, printed) = (left.timed_out, left.output.clone());
                 let text = description.as_deref();
@@ -188,6 +189,11 @@ fn went_on(task: &Task, timeout: Option<Duration>, printed: &[u8], workspace: &W
         timeout.as_secs_f64()
     );
     Outcome::text(said.trim_start().to_owned(), result)
+}
+
+/// Whether a command begins by waiting: whoever waits longer than it may gains nothing from waiting on unseen.
+fn begins_with_sleep(command: &str) -> bool {
+    command.split_whitespace().next() == Some("sleep")
 }
 
 /// The seconds of a command that is nothing but one `sleep`.

@@ -52,8 +52,9 @@ impl Tool for Read {
 fn read(input: Input, workspace: &Workspace) -> Result<Outcome, Outcome> {
     let mut args = Args::new("Read", input);
     let path = args.text("file_path");
-    let first = args.maybe_count("offset");
-    let limit = args.maybe_count("limit");
+    let first = args.maybe_integer("offset");
+    let limit =
+        args.maybe_integer("limit").and_then(|limit| usize::try_from(limit).ok()).filter(|limit| *limit > 0);
     args.check()?;
     let path = workspace.resolve(&path);
     let place = workspace.place(&path);
@@ -68,24 +69,26 @@ fn read(input: Input, workspace: &Workspace) -> Result<Outcome, Outcome> {
     Ok(outcome)
 }
 
-fn text(place: &Place, first: Option<u64>, limit: Option<u64>) -> Result<Outcome, TextError> {
+/// Line 0 is taken for the first one and keeps its number; one below zero is as good as none.
+fn text(place: &Place, first: Option<i64>, limit: Option<usize>) -> Result<Outcome, TextError> {
     let file = text_file::read(place)?;
     let lines: Vec<&str> = file.text.split('\n').collect();
-    let start = first.and_then(|n| usize::try_from(n).ok()).unwrap_or(1).max(1);
-    let wanted = limit.and_then(|n| usize::try_from(n).ok()).unwrap_or(usize::MAX);
+    let start = first.and_then(|n| usize::try_from(n).ok()).unwrap_or(1);
+    let skipped = start.saturating_sub(1);
+    let wanted = limit.unwrap_or(usize::MAX);
     let mut shown = String::new();
     let mut taken = 0;
-    for (number, line) in lines.iter().enumerate().skip(start - 1).take(wanted) {
+    for (at, line) in lines.iter().enumerate().skip(skipped).take(wanted) {
         if shown.len() > LARGEST_TEXT {
             break;
         }
         if taken > 0 {
             shown.push('\n');
         }
-        shown.push_str(&format!("{}\t{}", number + 1, cut(line)));
+        shown.push_str(&format!("{}\t{}", start + at - skipped, cut(line)));
         taken += 1;
     }
-    let rest = lines.len().saturating_sub(start - 1 + taken);
+    let rest = lines.len().saturating_sub(skipped + taken);
     if taken == 0 {
         let note = format!(
             "Nothing is left to read at line {start}: the file exists, but it has no more than {} lines in all.",
@@ -98,7 +101,7 @@ fn text(place: &Place, first: Option<u64>, limit: Option<u64>) -> Result<Outcome
     } else if rest > 0 && limit.is_none() {
         shown.push_str(&format!("\n({rest} more lines: read on with offset {})", start + taken));
     }
-    let content = lines.iter().skip(start - 1).take(taken).copied().collect::<Vec<_>>().join("\n");
+    let content = lines.iter().skip(skipped).take(taken).copied().collect::<Vec<_>>().join("\n");
     Ok(Outcome::text(
         shown,
         json!({ "type": "text", "file": {

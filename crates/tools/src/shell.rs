@@ -98,11 +98,12 @@ impl Shell {
         Ok((child, self.cwd_file))
     }
 
-    /// Runs it to its end, or until somebody who holds the reins lets it go; with reins it is not ended when its time is
-    /// up, but let go as well.
+    /// Runs it to its end, or until somebody who holds the reins lets it go. When its time is up it is let go as well if
+    /// it `outlives` its time, and else ended.
     pub(crate) async fn run(
         self,
         timeout: Duration,
+        outlives: bool,
         stop: CancellationToken,
         reins: Option<&Reins>,
     ) -> Result<Waited, Outcome> {
@@ -132,7 +133,7 @@ impl Shell {
                     return Ok(Waited::Over(Run { ended: Ended::Stopped, output: Vec::new(), cwd: None }));
                 }
                 Why::Killed => drop(child.close(Ladder::now()).await),
-                Why::TimeUp if reins.is_none() => {
+                Why::TimeUp if !outlives => {
                     let ladder = Ladder {
                         after_end_of_input: Duration::ZERO,
                         after_term: Duration::from_millis(500),
@@ -142,7 +143,7 @@ impl Shell {
                 }
                 Why::LetGo | Why::TimeUp | Why::Exited(_) => {}
             }
-            let goes_on = why == Why::LetGo || (why == Why::TimeUp && reins.is_some());
+            let goes_on = why == Why::LetGo || (why == Why::TimeUp && outlives);
             if !read_all && !goes_on {
                 let _ = tokio::time::timeout(DRAIN, reading).await;
             }
@@ -152,7 +153,7 @@ impl Shell {
             Why::LetGo => {
                 return Ok(Waited::Left(Box::new(Left { child, pipe, output, timed_out: false, cwd_file })));
             }
-            Why::TimeUp if reins.is_some() => {
+            Why::TimeUp if outlives => {
                 return Ok(Waited::Left(Box::new(Left { child, pipe, output, timed_out: true, cwd_file })));
             }
             Why::Exited(exit) => Ended::Exited(code(exit)),

@@ -11,6 +11,11 @@ async fn read_numbers_the_lines() {
         ("alpha\n", json!({}), "1\talpha\n2\t"),
         ("AAA", json!({}), "1\tAAA"),
         ("a\nb\nc", json!({ "offset": 2, "limit": 1 }), "2\tb"),
+        ("a\nb", json!({ "offset": -2 }), "1\ta\n2\tb"),
+        ("a\nb", json!({ "offset": 0 }), "0\ta\n1\tb"),
+        ("a\nb", json!({ "limit": 0 }), "1\ta\n2\tb"),
+        ("a\nb", json!({ "limit": -1 }), "1\ta\n2\tb"),
+        ("a\nb", json!({ "offset": "2" }), "2\tb"),
         ("a\r\nb\r\n", json!({}), "1\ta\n2\tb\n3\t"),
         ("\u{feff}bom", json!({}), "1\tbom"),
         (
