@@ -14,6 +14,7 @@ use crate::arguments;
 use crate::heartbeat::Heartbeat;
 use crate::hooks::{Occasion, ToolUse};
 use crate::machine::CallEnd;
+use crate::retold::{Retold, retold};
 use crate::session::Session;
 use crate::tool::{AgentTool, Ran, ToolCall, Verdict};
 use crate::words;
@@ -83,6 +84,7 @@ async fn perform_known(session: &Arc<Session>, mut call: ToolCall, tool: &dyn Ag
     };
     match verdict {
         Verdict::Interrupt => Performed::interrupted(call, false),
+        Verdict::Defer => Performed::deferred(call),
         Verdict::Refuse { message, structured, decision, non_execution_kind, then_stop, contexts } => {
             // A refusal that the host was told of is followed by its result when the message is over.
             match &non_execution_kind {
@@ -107,7 +109,12 @@ async fn perform_known(session: &Arc<Session>, mut call: ToolCall, tool: &dyn Ag
             call.pace.start(&call.name, tool.mcp_server().is_some()).await;
             let (begun, cwd) = (Instant::now(), session.cwd());
             let beat = Heartbeat::start(session, call.id.to_string(), &call.name, &call.id);
-            let ran = tool.run(&call, session).await;
+            let ran = tokio::select! {
+                ran = tool.run(&call, session) => ran,
+                () = session.ending().cancelled(), if call.name == "Bash" => {
+                    Outcome::Failed { message: words::KILLED.to_owned(), misuse: false }.into()
+                }
+            };
             drop(beat);
             let took = session.stamp().took(begun.elapsed());
             if let Outcome::Done(done) = &ran.outcome {
@@ -213,7 +220,10 @@ async fn tell_hooks(session: &Arc<Session>, performed: &mut Performed, tool: &dy
     };
     let report = tokio::select! {
         report = session.hooks().fire(session, &scene, occasion) => report,
-        () = performed.call.stop.cancelled() => return,
+        () = performed.call.stop.cancelled() => {
+            *performed = Performed::interrupted(performed.call.clone(), true);
+            return;
+        }
     };
     let output = report.specific.iter().find_map(|specific| match specific {
         HookSpecificOutput::PostToolUse(output) => {
@@ -221,9 +231,19 @@ async fn tell_hooks(session: &Arc<Session>, performed: &mut Performed, tool: &dy
         }
         _ => None,
     });
-    if let Some(output) = output.filter(|_| !failed) {
-        performed.result.content = content_of(output.clone()).into();
-        performed.structured = output.clone();
+    if let Some(output) = output.filter(|output| !failed && !output.is_null()) {
+        // A server's results have no shape of their own; those of the other tools do.
+        let told = match tool.mcp_server() {
+            Some(_) => Some(Retold { content: content_of(output.clone()), is_error: false }),
+            None => retold(&performed.call.name, output),
+        };
+        if let Some(Retold { content, is_error }) = told {
+            performed.result.content = content.into();
+            performed.structured = output.clone();
+            if is_error {
+                performed.result.is_error = true.into();
+            }
+        }
     }
     performed.contexts.extend(report.contexts);
     if let Some(reason) = report.block {
@@ -245,6 +265,13 @@ impl Performed {
         let result = crate::voice::failed_result(&call.id, text);
         let structured = structured.unwrap_or_else(|| format!("Error: {text}").into());
         Self::new(call, result, structured, meta)
+    }
+
+    /// A hook put it off: there is no result, and nothing is told of one.
+    fn deferred(call: ToolCall) -> Self {
+        let mut performed = Self::refused(call, words::NEVER_RAN, None, None);
+        performed.end = CallEnd::Deferred;
+        performed
     }
 
     /// The user stopped it: before it ran, or while it did.

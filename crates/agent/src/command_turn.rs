@@ -6,7 +6,7 @@ use pilothouse_proto::message::{LocalCommandOutcome, LocalCommandRun};
 use pilothouse_proto::{AgentFrame, ContentBlock, ConversationReset, Opt, ResetTrigger};
 
 use crate::commands::{self, Dispatch, Local, LocalOutcome};
-use crate::compact::{self, Trigger};
+use crate::compact::{self, Trigger, Uncompacted};
 use crate::frames::init::init;
 use crate::frames::synthetic;
 use crate::machine::Prompt;
@@ -103,7 +103,7 @@ fn answered(session: &Arc<Session>, prompt: &Prompt, answer: &Local) {
 }
 
 async fn compacted(session: &Arc<Session>, ids: &[String], instructions: &str, stop: &StopSignal) -> Left {
-    let done = compact::compact(session, Trigger::Manual, instructions, stop.token().clone()).await;
+    let done = compact::compact(session, Trigger::Manual, instructions, stop).await;
     session.output().emit(init(session, ids));
     match done {
         Ok(done) => {
@@ -112,7 +112,11 @@ async fn compacted(session: &Arc<Session>, ids: &[String], instructions: &str, s
             }
             session.replay_local("<local-command-stdout>Compacted</local-command-stdout>");
         }
-        Err(error) => {
+        Err(Uncompacted::Stopped) => {
+            let frame = synthetic::local_command(session, "Compaction canceled.", false);
+            Voice::main(session, Vec::new()).synthetic(frame);
+        }
+        Err(Uncompacted::Failed(error)) => {
             let text = format!("Error: {error}");
             let mut frame = synthetic::local_command(session, &text, true);
             let (command, args) = ("compact".to_owned(), instructions.to_owned());

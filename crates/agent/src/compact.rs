@@ -14,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::control::as_it_stands;
 use crate::session::Session;
+use crate::stop::StopSignal;
 
 /// What is kept free for the answer and the summary.
 const RESERVE: u64 = 33_000;
@@ -35,6 +36,15 @@ pub(crate) enum Trigger {
     Auto,
 }
 
+/// Why there was no compaction.
+#[derive(Debug)]
+pub(crate) enum Uncompacted {
+    /// It went wrong.
+    Failed(String),
+    /// The user stopped it.
+    Stopped,
+}
+
 /// What a compaction came to.
 #[derive(Debug)]
 pub(crate) struct Compacted {
@@ -47,15 +57,19 @@ pub(crate) async fn compact(
     session: &Arc<Session>,
     trigger: Trigger,
     instructions: &str,
-    stop: CancellationToken,
-) -> Result<Compacted, String> {
+    stop: &StopSignal,
+) -> Result<Compacted, Uncompacted> {
     if session.history().is_empty() {
-        return Err("No messages to compact".to_owned());
+        return Err(Uncompacted::Failed("No messages to compact".to_owned()));
     }
     let begun = Instant::now();
     let pre_tokens = session.context_tokens();
     tell(session, Some(StatusKind::from("compacting")), None);
-    if let Some(reason) = session.compact_hooks_before(trigger, instructions).await {
+    let forbidden = tokio::select! {
+        forbidden = session.compact_hooks_before(trigger, instructions) => forbidden,
+        () = stop.token().cancelled() => return stopped(session, stop).await,
+    };
+    if let Some(reason) = forbidden {
         return failed(session, &format!("a PreCompact hook forbids it: {reason}"));
     }
     let mut request = as_it_stands(session);
@@ -64,8 +78,9 @@ pub(crate) async fn compact(
     let more =
         if instructions.is_empty() { String::new() } else { format!("\n\nThe user adds: {instructions}") };
     push_user(&mut request.messages, format!("{TASK}{more}"));
-    let summary = match summarise(session, request, stop).await {
+    let summary = match summarise(session, request, stop.token().clone()).await {
         Ok(summary) => summary,
+        Err(_) if stop.token().is_cancelled() => return stopped(session, stop).await,
         Err(error) => return failed(session, &error),
     };
     let text = format!(
@@ -104,13 +119,14 @@ fn marked(answer: &str) -> Option<String> {
 
 /// Compacts when the context is so full that the next question might not fit. When that fails the conversation goes on as
 /// it is: the API has the last word on what fits.
-pub(crate) async fn when_due(session: &Arc<Session>, stop: CancellationToken) {
+pub(crate) async fn when_due(session: &Arc<Session>, stop: &StopSignal) {
     if threshold(session).is_none_or(|most| session.context_tokens() < most) {
         return;
     }
     match compact(session, Trigger::Auto, "", stop).await {
         Ok(done) => done.frames.into_iter().for_each(|frame| session.output().emit(frame)),
-        Err(error) => tracing::warn!(%error, "the conversation was not compacted"),
+        Err(Uncompacted::Failed(error)) => tracing::warn!(%error, "the conversation was not compacted"),
+        Err(Uncompacted::Stopped) => {}
     }
 }
 
@@ -215,9 +231,18 @@ async fn count(session: &Session, request: Request) -> u64 {
     session.model().count_tokens(request).await.unwrap_or(guess)
 }
 
-fn failed(session: &Session, error: &str) -> Result<Compacted, String> {
+fn failed(session: &Session, error: &str) -> Result<Compacted, Uncompacted> {
     tell(session, None, Some(Err(error)));
-    Err(error.to_owned())
+    Err(Uncompacted::Failed(error.to_owned()))
+}
+
+/// The host hears that its interrupt was taken before it hears what came of it.
+async fn stopped(session: &Session, stop: &StopSignal) -> Result<Compacted, Uncompacted> {
+    if stop.why().is_some() {
+        stop.told().await;
+    }
+    tell(session, None, Some(Err("the user stopped it")));
+    Err(Uncompacted::Stopped)
 }
 
 fn tell(session: &Session, status: Option<StatusKind>, result: Option<Result<(), &str>>) {
@@ -300,7 +325,7 @@ fn replace(
     vec![AgentFrame::System(System::CompactBoundary(Box::new(boundary))), AgentFrame::User(Box::new(summary))]
 }
 
-fn push_user(messages: &mut Vec<MessageParam>, text: String) {
+pub(crate) fn push_user(messages: &mut Vec<MessageParam>, text: String) {
     let block = pilothouse_proto::ContentBlock::text(text);
     match messages.last_mut().filter(|last| last.role == Role::User) {
         Some(last) => {

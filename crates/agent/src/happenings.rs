@@ -1,6 +1,7 @@
 //! What a session tells hooks about itself, beside tool calls and prompts.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use pilothouse_proto::hook::{ExitReason, SessionStartSource};
 use pilothouse_proto::system::{
@@ -79,6 +80,28 @@ impl Session {
             extra: Extra::new(),
         };
         self.output().emit(AgentFrame::System(System::SessionStateChanged(frame)));
+    }
+
+    /// The host is asked something that a person has to answer.
+    pub(crate) fn asks_somebody(&self) {
+        self.asking.fetch_add(1, Ordering::Relaxed);
+        self.tell_state(SessionState::RequiresAction);
+    }
+
+    /// It was answered. While other questions are open the session goes on waiting.
+    pub(crate) fn was_answered(&self) {
+        // An answer may come after the question was withdrawn.
+        let open = self.asking.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |open| open.checked_sub(1));
+        if open == Ok(1) {
+            self.tell_state(SessionState::Running);
+        }
+    }
+
+    /// All questions that are open were withdrawn.
+    pub(crate) fn asks_nobody(&self) {
+        if self.asking.swap(0, Ordering::Relaxed) > 0 {
+            self.tell_state(SessionState::Running);
+        }
     }
 
     /// Shows the user a line.

@@ -1,9 +1,10 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use pilothouse_link::{Agent, Handle};
-use pilothouse_proto::{AgentFrame, TurnResult};
+use pilothouse_proto::{AgentFrame, Content, ContentBlock, TurnResult};
 
 use crate::launch::OutputFormat;
+use crate::words;
 
 /// The one way out for frames: sent as they come, or kept for a program that wants one text at the end.
 ///
@@ -21,7 +22,7 @@ struct Kept {
     result: Option<Box<TurnResult>>,
     /// Whether the last result was a failure: it decides the exit code.
     failed: bool,
-    /// Nothing is told any more.
+    /// Nothing is told any more, but for what `is_last_word` says.
     muted: bool,
 }
 
@@ -32,7 +33,7 @@ impl Output {
 
     /// Sends a frame. When the host is gone there is nobody left to tell, and the end of the connection ends the session.
     pub fn emit(&self, frame: AgentFrame) {
-        if self.kept().muted {
+        if self.kept().muted && !is_last_word(&frame) {
             return;
         }
         if let AgentFrame::Result(result) = &frame {
@@ -49,7 +50,7 @@ impl Output {
         }
     }
 
-    /// Sends nothing any more: the process is about to end.
+    /// Sends nothing any more but which commands the end took along: the process is about to end.
     pub(crate) fn mute(&self) {
         self.kept().muted = true;
     }
@@ -83,4 +84,16 @@ impl Output {
     fn kept(&self) -> MutexGuard<'_, Kept> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// A signal that ends the process ends its commands too, and of those the host hears.
+fn is_last_word(frame: &AgentFrame) -> bool {
+    let AgentFrame::User(frame) = frame else { return false };
+    let Content::Blocks(blocks) = &frame.message.content else { return false };
+    blocks.iter().any(|block| match block {
+        ContentBlock::ToolResult(result) => {
+            result.content.as_ref().is_some_and(|content| content.text() == words::KILLED)
+        }
+        _ => false,
+    })
 }

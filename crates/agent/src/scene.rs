@@ -45,7 +45,7 @@ impl Session {
             mode: caller.and_then(|caller| caller.mode).unwrap_or_else(|| self.mode()),
             subagent: caller
                 .map(|caller| Subagent { id: caller.agent_id.clone(), kind: caller.agent_type.clone() }),
-            effort: self.launch().effort.clone(),
+            effort: self.effort(),
         }
     }
 }

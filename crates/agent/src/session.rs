@@ -5,6 +5,7 @@ mod prompts;
 mod spending;
 
 use std::path::PathBuf;
+use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -21,6 +22,7 @@ use pilothouse_store::StoreError;
 use pilothouse_tools::{Background, Workspace};
 use serde_json::{Map, Value};
 use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
 
 use crate::foreground::Foreground;
 use crate::gate::Gate;
@@ -66,6 +68,10 @@ pub struct Session {
     /// Prompts that the session gives itself; the driver takes the other end.
     own_prompts: mpsc::UnboundedSender<Prompt>,
     own_prompts_end: Mutex<Option<mpsc::UnboundedReceiver<Prompt>>>,
+    /// Fires when a signal ends the process.
+    ending: CancellationToken,
+    /// How many questions to somebody are open.
+    pub(crate) asking: AtomicUsize,
     begun: Instant,
     state: Mutex<State>,
 }
@@ -82,6 +88,8 @@ struct State {
     /// The model that a command wants for the running turn.
     turn_model: Option<String>,
     max_thinking_tokens: Option<u64>,
+    effort: Option<String>,
+    resume_reason: Option<String>,
     /// The id of the prompt that is being worked on, for hooks and transcripts.
     prompt_id: Uuid,
     /// Frames that are told when the turn has begun.
@@ -182,6 +190,11 @@ impl Session {
     /// What calls wait for, and need not.
     pub(crate) fn foreground(&self) -> &Foreground {
         &self.foreground
+    }
+
+    /// Fires when a signal ends the process: commands end first, and the host hears of it.
+    pub(crate) fn ending(&self) -> &CancellationToken {
+        &self.ending
     }
 
     /// The subagents that run in the background.
@@ -407,6 +420,24 @@ impl Session {
 
     pub(crate) fn set_max_thinking_tokens(&self, tokens: Option<u64>) {
         self.state().max_thinking_tokens = tokens;
+    }
+
+    /// How hard the model is to try, if that is not left to it.
+    pub(crate) fn effort(&self) -> Option<String> {
+        self.state().effort.clone()
+    }
+
+    pub(crate) fn set_effort(&self, effort: Option<String>) {
+        self.state().effort = effort;
+    }
+
+    /// Why the turn was interrupted that is taken up again, if it is.
+    pub(crate) fn resume_reason(&self) -> Option<String> {
+        self.state().resume_reason.clone()
+    }
+
+    pub(crate) fn set_resume_reason(&self, reason: Option<String>) {
+        self.state().resume_reason = reason;
     }
 
     /// The session's title, if it has one.

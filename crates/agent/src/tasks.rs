@@ -175,21 +175,26 @@ impl Session {
 
     /// What the host is told when a task ended.
     pub(crate) fn task_over_frames(&self, note: &TaskNote, over: &TaskOver) -> Vec<AgentFrame> {
-        let status = match over.end {
+        let notification =
+            |over| AgentFrame::System(System::TaskNotification(Box::new(self.notification(note, over))));
+        vec![self.updated(note, &over.end), notification(over)]
+    }
+
+    fn updated(&self, note: &TaskNote, end: &TaskEnd) -> AgentFrame {
+        let status = match end {
             TaskEnd::Completed => TaskStatus::Completed,
             TaskEnd::Stopped => TaskStatus::Killed,
             _ => TaskStatus::Failed,
         };
         let end_time = Number::from(self.stamp().millis());
-        let updated = AgentFrame::System(System::TaskUpdated(Box::new(TaskUpdated {
+        AgentFrame::System(System::TaskUpdated(Box::new(TaskUpdated {
             task_id: note.id.clone(),
             run_id: note.run_id.clone().into(),
             patch: TaskPatch { status: status.into(), end_time: end_time.into(), ..TaskPatch::default() },
             uuid: self.stamp().uuid(),
             session_id: self.id(),
             extra: Extra::new(),
-        })));
-        vec![updated, AgentFrame::System(System::TaskNotification(Box::new(self.notification(note, over))))]
+        })))
     }
 
     fn notification(&self, note: &TaskNote, over: &TaskOver) -> TaskNotification {
@@ -211,26 +216,31 @@ impl Session {
         }
     }
 
-    /// Tells the host that a command runs as a subagent, which is nothing that the user started as a task.
-    pub(crate) fn tell_ambient_started(&self, note: &TaskNote) {
+    /// Tells the host that a command or skill runs as a subagent, which is nothing that was started as a task; `by_call`
+    /// says whether a call of the model stands behind it.
+    pub(crate) fn tell_ambient_started(&self, note: &TaskNote, by_call: bool) {
         let mut frame = self.started(note, false);
         if note.subagent_type.is_none() {
             frame.is_backgrounded = Opt::Absent;
         }
-        frame.tool_use_id = Opt::Absent;
+        if !by_call {
+            frame.tool_use_id = Opt::Absent;
+        }
         frame.skip_transcript = true.into();
         frame.ambient = true.into();
         self.output().emit(AgentFrame::System(System::TaskStarted(Box::new(frame))));
     }
 
-    /// Tells the host that such a command has ended.
-    pub(crate) fn tell_ambient_over(&self, note: &TaskNote, over: &TaskOver) {
+    /// What the host is told when such a subagent has ended.
+    pub(crate) fn ambient_over(&self, note: &TaskNote, over: &TaskOver, by_call: bool) -> AgentFrame {
         let mut frame = self.notification(note, over);
-        frame.tool_use_id = Opt::Absent;
+        if !by_call {
+            frame.tool_use_id = Opt::Absent;
+        }
         frame.usage = Opt::Absent;
         frame.skip_transcript = true.into();
         frame.ambient = true.into();
-        self.output().emit(AgentFrame::System(System::TaskNotification(Box::new(frame))));
+        AgentFrame::System(System::TaskNotification(Box::new(frame)))
     }
 
     /// Whether subagents run in the background, which will come back with a prompt.
@@ -250,6 +260,20 @@ impl Session {
         for id in ids {
             self.background().stop(id.as_str());
             self.task_stopped(&id);
+        }
+    }
+
+    /// Ends what runs in the background, because a signal ends the process. Its files will be gone, so none is named.
+    pub(crate) fn kill_background_work(&self) {
+        let notes = self.tasks(std::mem::take);
+        for note in &notes {
+            self.background().stop(note.id.as_str());
+            self.running_agents().stop(note.id.as_str(), Silence::ForGood);
+            self.output().emit(self.ended_in_foreground(note, TaskEnd::Stopped));
+            self.output().emit(self.updated(note, &TaskEnd::Stopped));
+        }
+        if !notes.is_empty() {
+            self.tell_tasks();
         }
     }
 

@@ -79,6 +79,8 @@ pub enum Verdict {
         /// What hooks want the model to know, after the result.
         contexts: Vec<String>,
     },
+    /// It does not run now: the turn ends, and the host may have it run later.
+    Defer,
     /// It does not run, and the turn ends as if the user had interrupted it.
     Interrupt,
 }

@@ -20,6 +20,7 @@ use crate::stop::StopSignal;
 use crate::talk::{Said, Talk};
 use crate::tool::AgentTool;
 use crate::voice::Voice;
+use crate::words;
 
 /// How a turn went, for the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +34,7 @@ pub(crate) async fn run(session: Arc<Session>, mut prompts: Vec<Prompt>, stop: S
     let begun = Instant::now();
     name(&session, &mut prompts);
     session.begin_turn();
+    session.set_resume_reason(prompts.iter().find_map(|prompt| prompt.resumes.clone()));
     let ids: Vec<String> = prompts.iter().filter_map(Prompt::uuid).map(str::to_owned).collect();
     let origin = prompts.first().and_then(|prompt| prompt.frame.origin.as_ref().cloned());
     wait_for_servers(&session, &stop).await;
@@ -41,6 +43,9 @@ pub(crate) async fn run(session: Arc<Session>, mut prompts: Vec<Prompt>, stop: S
         Left::Result { .. } => Told::Contexts(Vec::new()),
         Left::All | Left::Prompt { .. } => tell_hooks(&session, &prompts, &stop).await,
     };
+    if matches!(told, Told::Stopped) {
+        stop.told().await;
+    }
     if !matches!(left, Left::Result { .. }) {
         session.output().emit(init(&session, &ids));
     }
@@ -65,6 +70,18 @@ pub(crate) async fn run(session: Arc<Session>, mut prompts: Vec<Prompt>, stop: S
     }
     let mut contexts = match told {
         Told::Contexts(contexts) => contexts,
+        Told::Stopped => {
+            Voice::main(&session, ids.clone()).own_words(
+                vec![ContentBlock::text(words::INTERRUPTED)],
+                false,
+                |_| {},
+            );
+            let mut frame = result::of_talk(&session, &Said::nothing(End::AbortedStreaming), facts(&session));
+            // Nothing of it has reached the conversation.
+            frame.num_turns = 0.into();
+            session.output().emit(AgentFrame::Result(Box::new(frame)));
+            return TurnOver { fulfilled: false };
+        }
         Told::Blocked { reason, kept } => {
             session.say_blocked(&reason, kept);
             if kept {
@@ -99,7 +116,7 @@ pub(crate) async fn run(session: Arc<Session>, mut prompts: Vec<Prompt>, stop: S
     if session.mode() == Mode::Plan {
         contexts.push(crate::plan::reminder(session.plan(), &session));
     }
-    compact::when_due(&session, stop.token().clone()).await;
+    compact::when_due(&session, &stop).await;
     take_in(&session, &prompts, instead, contexts);
     let said = converse(&session, ids.clone(), echoes, stop.clone()).await;
     for uuid in session.take_injected_ids() {
@@ -130,6 +147,8 @@ async fn wait_for_servers(session: &Arc<Session>, stop: &StopSignal) {
 
 /// What hooks say about a prompt.
 enum Told {
+    /// The user stopped the turn before they had said anything.
+    Stopped,
     /// It goes on, with this for the model.
     Contexts(Vec<String>),
     /// It does not go on.
@@ -148,7 +167,7 @@ async fn tell_hooks(session: &Arc<Session>, prompts: &[Prompt], stop: &StopSigna
         let occasion = Occasion::user_prompt_submit(&scene, text);
         let report = tokio::select! {
             report = session.hooks().fire(session, &scene, occasion) => report,
-            () = stop.token().cancelled() => break,
+            () = stop.token().cancelled() => return Told::Stopped,
         };
         if let Some(reason) = report.block {
             return Told::Blocked { reason, kept: false };
@@ -293,7 +312,7 @@ pub(crate) fn request_for(session: &Session, model: &str) -> Request {
     let mut request = Request::new(model);
     request.fallback_model.clone_from(&launch.fallback_model);
     request.betas.clone_from(&launch.betas);
-    request.effort = launch.effort.clone().or_else(|| info.effort.clone());
+    request.effort = session.effort().or_else(|| info.effort.clone());
     request.thinking = thinking(session, info.thinking);
     if let Some(tokens) = launch.task_budget {
         request.task_budget = Some(tokens);

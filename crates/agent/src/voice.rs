@@ -335,6 +335,7 @@ impl Voice {
         }
         frame.user_message_uuid = self.prompts.first().cloned().into();
         frame.user_message_uuids = self.prompts.clone().into();
+        frame.resume_reason = self.session.resume_reason().into();
     }
 
     fn user_frame(&self, content: Content) -> User {

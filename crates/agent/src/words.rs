@@ -10,6 +10,12 @@ pub(crate) const INTERRUPTED: &str = "[Request interrupted by user]";
 /// The same while tools run.
 pub(crate) const INTERRUPTED_TOOLS: &str = "[Request interrupted by user for tool use]";
 
+/// What a model is told whose turn an earlier process did not bring to its end.
+pub(crate) const GO_ON: &str = "Go on where you were interrupted.";
+
+/// The result of a command that the end of the process took along, as a shell would tell it.
+pub(crate) const KILLED: &str = "Exit code 137";
+
 pub(crate) const REJECTED: &str = "The user did not let this call run, and wants you to stop here. Nothing was changed by it. Wait for what \
      the user says next.";
 pub(crate) const STOPPED_WHILE_RUNNING: &str = "The user stopped this call while it was running. It may have taken effect in part or as a \

@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 use pilothouse_proto::control::{success_line, success_line_of_text};
-use pilothouse_proto::{ControlResponse, RequestId};
+use pilothouse_proto::{ControlResponse, Reply, RequestId};
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
@@ -115,6 +115,15 @@ impl<E: End> Responder<E> {
         if self.ticket.settle() {
             self.write(ControlResponse::error(self.id(), message));
         }
+    }
+
+    /// Answers that it failed, with a code by which programs tell failures apart.
+    pub fn error_with_code(self, message: impl Into<String>, code: &str) {
+        let mut response = ControlResponse::error(self.id(), message);
+        if let Reply::Error(error) = &mut response.response {
+            error.error_code = code.into();
+        }
+        self.reply(response);
     }
 
     /// Answers with a reply made elsewhere; its request id is taken as it is.

@@ -3,8 +3,9 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use pilothouse_model::ModelInfo;
+use pilothouse_model::{ModelInfo, Purpose};
 use serde_json::Value;
+use tokio_util::sync::CancellationToken;
 
 use super::configure;
 use crate::compact;
@@ -24,8 +25,90 @@ pub(super) async fn answer(session: &Arc<Session>, name: &str, arguments: &str) 
         "config" => configure::answer(session, arguments),
         "mcp" => mcp(session),
         "agents" => AGENTS.to_owned(),
+        "autocompact" => autocompact(session),
+        "color" => color(arguments),
+        "focus" => "/focus is not available here.".to_owned(),
+        "list-agents" => list_agents(session),
+        "recap" => recap(session).await,
+        "reload-plugins" | "reload-skills" => reload(session),
+        "effort" => effort(session, arguments),
+        "goal" => "No goal is set: this agent ends a turn when the model does.".to_owned(),
+        "output-style" => "Output style: default, which is the only one here.".to_owned(),
         "fast" => "Fast mode is not available in this session.".to_owned(),
         other => format!("/{other} does nothing here."),
+    }
+}
+
+fn autocompact(session: &Session) -> String {
+    match compact::threshold(session) {
+        Some(tokens) => format!(
+            "The conversation is compacted when it has about {tokens} tokens. Start the session with --autocompact to change that."
+        ),
+        None => "The conversation is not compacted by itself.".to_owned(),
+    }
+}
+
+fn list_agents(session: &Session) -> String {
+    let running: Vec<String> = session.tasks(|tasks| {
+        let agents = tasks.iter().filter(|note| note.kind == "local_agent");
+        agents.map(|note| format!("- {}: {}", note.id, note.description)).collect()
+    });
+    match running.is_empty() {
+        true => "No subagents are running.".to_owned(),
+        false => running.join("\n"),
+    }
+}
+
+async fn recap(session: &Session) -> String {
+    const TASK: &str = "Leave the work for a moment and say in two or three sentences what was done so far and what is next, for a user who has \
+         been away. Call no tools.";
+    if session.history().is_empty() {
+        return "There is nothing to recap yet.".to_owned();
+    }
+    let mut request = crate::control::as_it_stands(session);
+    request.purpose = Purpose::Side("recap".to_owned());
+    compact::push_user(&mut request.messages, TASK.to_owned());
+    match compact::say(session, request, CancellationToken::new()).await {
+        Ok(text) => text,
+        Err(error) => format!("There is no recap: {error}"),
+    }
+}
+
+fn reload(session: &Session) -> String {
+    session.rediscover();
+    let catalog = session.catalog();
+    format!(
+        "Looked again: there are {} commands and skills and {} agents.",
+        catalog.entries.len(),
+        catalog.agents.len()
+    )
+}
+
+/// Colours that terminals show a session in. Programs do not, so there is nothing to keep.
+const COLORS: &str = "red, blue, green, yellow, purple, orange, pink, cyan, default";
+
+fn color(wanted: &str) -> String {
+    match wanted {
+        "" => "Session color set to: default".to_owned(),
+        known if COLORS.split(", ").any(|color| color == known) => format!("Session color set to: {known}"),
+        other => format!("There is no color \"{other}\". Choose one of {COLORS}."),
+    }
+}
+
+const LEVELS: [&str; 5] = ["low", "medium", "high", "xhigh", "max"];
+
+fn effort(session: &Session, wanted: &str) -> String {
+    match wanted {
+        "" => format!("Usage: /effort <{}|auto>", LEVELS.join("|")),
+        "auto" => {
+            session.set_effort(None);
+            "The effort is left to the model, for this session only.".to_owned()
+        }
+        level if LEVELS.contains(&level) => {
+            session.set_effort(Some(level.to_owned()));
+            format!("Set effort level to {level}, for this session only.")
+        }
+        other => format!("There is no effort \"{other}\". Choose one of {}, auto.", LEVELS.join(", ")),
     }
 }
 

@@ -171,11 +171,11 @@ async fn fork(
     job.stop = stop.token().child_token();
     let (mut note, caller) = (job.note.clone(), Box::new(job.caller.clone()));
     note.description = format!("/{}", called.name);
-    session.tell_ambient_started(&note);
+    session.tell_ambient_started(&note, false);
     let report = job.run(session.clone()).await;
     let mut over = report.over(session, &note);
     over.summary.clone_from(&note.description);
-    session.tell_ambient_over(&note, &over);
+    session.output().emit(session.ambient_over(&note, &over, false));
     Dispatch::Local(local(called, report.text, LocalOutcome::Forked { caller, prompt }))
 }
 

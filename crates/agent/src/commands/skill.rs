@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::expand;
 use crate::session::Session;
-use crate::subagents::{Job, Kind};
+use crate::subagents::{Job, Kind, forwards_text};
 use crate::tool::{AgentTool, Ran, ToolCall, Working};
 use crate::voice::Audience;
 
@@ -170,22 +170,26 @@ async fn fork(call: &ToolCall, session: &Arc<Session>, entry: &Entry, prompt: St
     let kind = Kind::find(session, entry.agent.as_deref().unwrap_or("general-purpose"))?;
     let parent: &ToolUseId = &call.id;
     let mut job = Job::new(session, kind, &entry.description, &prompt, parent, call.caller.as_ref());
-    job.audience = Audience::Foreground { words: false };
+    job.audience = Audience::Foreground { words: forwards_text(session) };
+    job.shows_progress = false;
     job.stop = call.stop.child_token();
-    let note = job.note.clone();
-    session.tell_task_started(&note, false);
+    let (mut note, agent) = (job.note.clone(), job.caller.agent_id.clone());
+    note.description = format!("/{}", entry.name);
+    session.tell_ambient_started(&note, true);
     let report = job.run(session.clone()).await;
-    let over = report.over(session, &note);
+    let mut over = report.over(session, &note);
+    over.summary.clone_from(&note.description);
+    let told = session.ambient_over(&note, &over, true);
     if report.end == TaskEnd::Stopped {
-        let after = session.task_over_frames(&note, &over);
-        return Ok(Ran { after, ..Outcome::Stopped { partial: report.text }.into() });
+        return Ok(Ran { before: vec![told], ..Outcome::Stopped { partial: report.text }.into() });
     }
-    session.tell_task_over(&note, &over);
+    session.output().emit(told);
     if report.end == TaskEnd::Failed {
         return Err(format!("the skill {} failed: {}", entry.name, report.text));
     }
-    let structured =
-        json!({"success": true, "commandName": entry.name, "status": "forked", "result": report.text});
+    let structured = json!({
+        "success": true, "commandName": entry.name, "status": "forked", "agentId": agent, "result": report.text,
+    });
     Ok(done(report.text, structured))
 }
 

@@ -160,6 +160,15 @@ fn set_mode(session: &Session, wanted: &PermissionMode, responder: Responder<Age
         responder.error(format!("Cannot set permission mode: must be one of {MODES}"));
         return;
     };
+    let switched_off = session.settings().permissions();
+    if mode == Mode::BypassPermissions && switched_off.bypass_disabled.is_some() {
+        let error = "Cannot set permission mode to bypassPermissions because the settings disable it";
+        return responder.error_with_code(error, "bypass_disabled");
+    }
+    if mode == Mode::Auto && switched_off.auto_disabled.is_some() {
+        let error = "Cannot set permission mode to auto because the settings disable it";
+        return responder.error_with_code(error, "auto_mode_settings");
+    }
     if mode == Mode::BypassPermissions && !session.rules(|engine| engine.context().bypass_available) {
         responder.error(
             "Cannot set permission mode to bypassPermissions because the session was not launched with \
@@ -223,11 +232,11 @@ fn stop_task(session: &Session, id: &str, responder: Responder<Agent>) {
     if stopped {
         session.task_stopped(&id.into());
     }
-    if stopped || session.end_in_foreground(id) {
-        responder.success(&Ack::default());
-    } else {
-        responder.error(format!("No task found with ID: {id}"));
+    if !stopped {
+        session.end_in_foreground(id);
     }
+    // One that is not there does not run, which is all that was wanted.
+    responder.success(&Ack::default());
 }
 
 /// Requests that have no type: only their arguments are checked, or they are known to do nothing here.

@@ -27,7 +27,7 @@ pub(super) fn report(session: &Session, responder: Responder<Agent>) {
     let mut answer = json!({
         "effective": settings.effective(),
         "sources": sources,
-        "applied": {"model": info.id, "effort": session.launch().effort.clone().or(info.effort)},
+        "applied": {"model": info.id, "effort": session.effort().or(info.effort)},
     });
     if !errors.is_empty() {
         answer["errors"] = errors.into();

@@ -1,8 +1,9 @@
 //! Requests of the host.
 
+use std::time::Duration;
+
 use pilothouse_link::{Agent, Inbound, Responder};
 use pilothouse_proto::control::{CancelAsyncMessageResponse, HostRequest, InterruptResponse};
-use pilothouse_proto::{ControlResponse, Reply, RequestId};
 
 use super::Running;
 use crate::control;
@@ -10,6 +11,9 @@ use crate::machine::Queue;
 
 /// How often other tasks get a go before an interrupt is answered, so that what they asked the host is withdrawn first.
 pub(super) const YIELDS: usize = 16;
+
+/// How long the end of an interrupted turn waits for a second interrupt.
+const BREATH: Duration = Duration::from_millis(3);
 
 impl Running {
     pub(super) async fn request(&mut self, inbound: Inbound<Agent>) {
@@ -37,13 +41,16 @@ impl Running {
                 self.finish = Some(0);
             }
             HostRequest::Initialize(initialize) => {
-                control::initialize(&session, *initialize, &raw, responder).await
+                self.announce_resumption();
+                control::initialize(&session, *initialize, &raw, responder).await;
+                self.resume_turn();
             }
             _ if session.launch().await_initialize && !session.is_initialized() => {
                 responder.error("with --await-initialize the first request must be initialize");
             }
             HostRequest::Unknown(unknown) if !control::is_known(&unknown.tag) => {
-                unsupported(token.request_id().clone(), &unknown.tag, responder)
+                let error = format!("Unsupported control request subtype: {}", unknown.tag);
+                responder.error_with_code(error, "unsupported_request");
             }
             // Whatever takes long must not hold up the loop; what changes the session is done before the next line.
             request => match control::at_once(&session, request, responder) {
@@ -75,14 +82,11 @@ impl Running {
             response.cancelled = cancelled.into();
         }
         responder.success(&response);
-        self.stop.tell();
+        // Whoever interrupts twice in one breath has both answers before the end is told.
+        let stop = self.stop.clone();
+        tokio::spawn(async move {
+            tokio::time::sleep(BREATH).await;
+            stop.tell();
+        });
     }
-}
-
-fn unsupported(id: RequestId, subtype: &str, responder: Responder<Agent>) {
-    let mut response = ControlResponse::error(id, format!("Unsupported control request subtype: {subtype}"));
-    if let Reply::Error(error) = &mut response.response {
-        error.error_code = "unsupported_request".into();
-    }
-    responder.reply(response);
 }

@@ -2,7 +2,7 @@
 
 use pilothouse_link::Event;
 use pilothouse_proto::{Content, ContentBlock, HostFrame, MessageParam, Role, User, decode};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::Running;
 use crate::machine::Prompt;
@@ -90,12 +90,29 @@ impl Running {
         if !readable && let Some(message) = line.get_mut("message").and_then(Value::as_object_mut) {
             message.insert("content".to_owned(), "".into());
         }
+        keep_readable(&mut line);
         match decode::<HostFrame>(line.to_string().as_bytes()) {
             Ok(HostFrame::User(user)) => self.user(*user),
             Ok(_) => Ok(()),
             Err(error) => Err(format!("Error: the user message cannot be read: {error}")),
         }
     }
+}
+
+/// Leaves out what cannot be read beside the message itself, which is what counts. A number does as an id, too.
+fn keep_readable(line: &mut Value) {
+    let Some(members) = line.as_object_mut() else { return };
+    if let Some(Value::Number(id)) = members.get("uuid").cloned() {
+        members.insert("uuid".to_owned(), id.to_string().into());
+    }
+    let empty = json!({"type": "user", "message": {"role": "user", "content": ""}});
+    members.retain(|name, value| {
+        let mut alone = empty.clone();
+        if name != "message" {
+            alone[name.as_str()] = value.clone();
+        }
+        decode::<HostFrame>(alone.to_string().as_bytes()).is_ok()
+    });
 }
 
 fn unreadable(text: &str, kind: &str) -> String {

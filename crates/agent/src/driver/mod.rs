@@ -5,6 +5,7 @@ mod control;
 mod frames;
 mod held;
 mod intake;
+mod resuming;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,6 +17,7 @@ use pilothouse_tools::TaskEnd;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 
 use crate::agent::{Complain, Finish, Signal};
 use crate::frames::result;
@@ -24,6 +26,7 @@ use crate::machine::{Doing, Prompt, Queue, Stop};
 use crate::resume;
 use crate::session::Session;
 use crate::stop::StopSignal;
+use crate::suggest;
 use crate::turn::{self, STOPPING, TurnOver};
 
 use held::Held;
@@ -52,7 +55,16 @@ struct Running {
     held: Held,
     /// Until when an ending session waits for its subagents.
     patience: Option<Instant>,
+    /// Takes up a turn that an earlier process did not end, once the host has spoken.
+    resuming: Option<Prompt>,
+    /// The host knows of that.
+    resumption_told: bool,
+    /// Fires when the user has said something, so that nobody need guess it any more.
+    guessing: CancellationToken,
 }
+
+/// How long a session that a signal ends waits for its commands to be told of.
+const LAST_WORDS: Duration = Duration::from_millis(20);
 
 /// How long a session whose input is over waits for subagents in the background, unless it is told otherwise.
 const BG_CEILING: Duration = Duration::from_secs(600);
@@ -117,6 +129,9 @@ impl Driver {
             leaving: None,
             held: Held::default(),
             patience: None,
+            resuming: resuming::prompt(&session),
+            resumption_told: false,
+            guessing: CancellationToken::new(),
         };
         running.start_contexts().await;
         let code = running.listen(intake).await;
@@ -160,6 +175,7 @@ impl Running {
                     match came {
                         Came::Request(request) => self.request(*request).await,
                         Came::Event(event) => {
+                            self.resume_turn();
                             if let Err(complaint) = self.event(*event) {
                                 (self.driver.complain)(&complaint);
                                 return 1;
@@ -167,6 +183,7 @@ impl Running {
                         }
                         Came::End => {
                             input_open = false;
+                            self.resume_turn();
                             let doing = self.queue(Queue::end_input);
                             self.perform(doing);
                         }
@@ -223,6 +240,8 @@ impl Running {
         if self.queue(|queue| queue.is_running()) || doing.contains(&Doing::Exit) {
             return self.perform(doing);
         }
+        self.guessing = CancellationToken::new();
+        suggest::after_turn(self.session(), self.guessing.clone());
         // Nothing else is to be done, so the host may have the word first.
         self.held.turn_ended(doing);
         if self.held.is_empty() {
@@ -251,6 +270,7 @@ impl Running {
                     }
                 }
                 Doing::Start(prompts) => {
+                    self.guessing.cancel();
                     session.tell_state(SessionState::Running);
                     self.stop = StopSignal::default();
                     self.patience = None;
@@ -291,8 +311,13 @@ impl Running {
             Signal::Terminate => 143,
             Signal::Hangup => 129,
         };
-        // Work is told to stop so that it takes its children along; nobody is told anything any more.
+        // Work is told to stop so that it takes its children along; of what runs that is all that is told.
+        self.driver.session.kill_background_work();
         self.driver.session.output().mute();
+        self.driver.session.ending().cancel();
+        if self.queue(|queue| queue.is_running()) {
+            tokio::time::sleep(LAST_WORDS).await;
+        }
         self.driver.session.host().end_input();
         for _ in 0..control::YIELDS {
             tokio::task::yield_now().await;

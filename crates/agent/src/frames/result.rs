@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use pilothouse_model::{FailureKind, Ledger, full_usage};
-use pilothouse_proto::message::{FastModeState, ResultSubtype, SubagentStats, TerminalReason, Usage};
+use pilothouse_proto::message::{
+    FastModeState, ResultSubtype, StopReason, SubagentStats, TerminalReason, Usage,
+};
 use pilothouse_proto::{MessageOrigin, ModelUsage, Opt, Texts, TurnResult};
 use serde_json::Number;
 
@@ -52,6 +54,11 @@ pub(crate) fn of_talk(session: &Session, said: &Said, facts: Circumstances) -> T
             result.structured_output = said.structured.clone().into();
         }
     }
+    if said.end == End::Deferred {
+        result.stop_reason = StopReason::from("tool_deferred").into();
+        result.deferred_tool_use = said.deferred.clone().into();
+        result.api_error_status = Opt::Absent;
+    }
     if said.end == End::Unjudged {
         result.extra.insert("stopped_by_permission_check", true);
     }
@@ -94,6 +101,7 @@ fn how(
     match said.end {
         End::Completed => (Success, TerminalReason::Completed, None),
         End::HookStopped => (Success, TerminalReason::HookStopped, None),
+        End::Deferred => (Success, TerminalReason::ToolDeferred, None),
         End::StopHookPrevented => (Success, TerminalReason::StopHookPrevented, None),
         End::ApiError => {
             let status = said.failure.as_ref().and_then(|failure| failure.status);
@@ -143,7 +151,7 @@ fn how(
 fn text(said: &Said) -> String {
     match (&said.structured, said.end) {
         (Some(structured), _) => structured.to_string(),
-        (None, End::HookStopped) => String::new(),
+        (None, End::HookStopped | End::Deferred) => String::new(),
         (None, _) => said.text.clone(),
     }
 }
@@ -172,6 +180,7 @@ fn begin(session: &Session, subtype: ResultSubtype, facts: &Circumstances) -> Tu
         result.first_request_input_tokens = first.map(|(input, _)| input).into();
         result.first_request_cache_read_input_tokens = first.map(|(_, cached)| cached).into();
     }
+    result.resume_reason = session.resume_reason().into();
     result
 }
 

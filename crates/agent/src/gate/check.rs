@@ -84,6 +84,10 @@ impl Gate {
         if let Some(input) = &report.updated_input {
             passing.tool.input = input.clone();
         }
+        // A subagent has nobody who could take the call up again.
+        if report.deferred && !report.denies() && call.caller.is_none() {
+            return Verdict::Defer;
+        }
         let verdict = self.decide(&passing, &report).await;
         if passing.tool.name == "Bash" && matches!(verdict, Verdict::Run { .. }) {
             session.rules(Engine::shell_runs);
@@ -93,8 +97,7 @@ impl Gate {
 
     async fn decide(&self, passing: &Passing<'_>, report: &Report) -> Verdict {
         let Passing { session, scene, tool, .. } = passing;
-        let hook_denies = report.opinions.iter().any(|opinion| opinion.behavior == Behavior::Deny);
-        if !hook_denies && self.plan.is_about(session, tool) {
+        if !report.denies() && self.plan.is_about(session, tool) {
             return run(passing, Some(meta("accept", "config", Some("mode"))));
         }
         let asked = RulesCall::new(&tool.name, tool.input.clone());
@@ -151,6 +154,7 @@ impl Gate {
             question.decision_reason_rule_source = Opt::Some("mcpServerPolicy".to_owned());
             question.server_policy_ask_only = Opt::Some(true);
         }
+        session.asks_somebody();
         let asked = session.host().ask("can_use_tool", question.into(), None);
         tokio::pin!(asked);
         let mut hooks_have_spoken = false;
@@ -163,6 +167,7 @@ impl Gate {
                 }
                 reply = &mut asked => {
                     // The hooks were asked, so they are heard out, though nothing depends on them any more.
+                    session.was_answered();
                     if !hooks_have_spoken {
                         tokio::spawn(stand_in);
                     }
@@ -170,7 +175,10 @@ impl Gate {
                     return settle(passing, Answer::read(reply), "user");
                 }
                 answer = &mut stand_in, if !hooks_have_spoken => match answer {
-                    Some(answer) => return settle(passing, answer, "hook"),
+                    Some(answer) => {
+                        session.was_answered();
+                        return settle(passing, answer, "hook");
+                    }
                     None => hooks_have_spoken = true,
                 },
             }
@@ -306,7 +314,7 @@ fn with_report(mut verdict: Verdict, report: Report) -> Verdict {
             *then_stop = report.stop;
             *contexts = report.contexts;
         }
-        Verdict::Interrupt => {}
+        Verdict::Defer | Verdict::Interrupt => {}
     }
     verdict
 }

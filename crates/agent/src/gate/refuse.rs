@@ -76,6 +76,10 @@ impl Gate {
                     contexts: Vec::new(),
                 }
             }
+            // A rule about one type of subagent forbids the type and not the tool, so it is no refusal of the call.
+            Step::DenyRule if is_about_a_type(tool, decision) => {
+                refused(words::denied(&tool.name, &tool.input), Some(meta("accept", "config", None)), None)
+            }
             step => {
                 let message = match step {
                     Step::Mode => words::not_asked(&tool.name, scene.mode),
@@ -171,6 +175,11 @@ fn tell(
         frame.extra.insert("decision_reason_code", "auto_mode_no_check_in_session");
     }
     session.output().emit(AgentFrame::System(System::PermissionDenied(Box::new(frame))));
+}
+
+fn is_about_a_type(tool: &ToolUse, decision: &Decision) -> bool {
+    matches!(tool.name.as_str(), "Agent" | "Task")
+        && decision.rule.as_ref().is_some_and(|rule| rule.text.contains('('))
 }
 
 fn is_file_tool(name: &str) -> bool {

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use pilothouse_link::{Agent, Handle, RequestError};
-use pilothouse_proto::control::HookCallback;
+use pilothouse_proto::control::{AgentRequest, HookCallback, Request as _, SuccessReply};
 use pilothouse_proto::hook::HookSpecificOutput;
 use pilothouse_proto::{Extra, HookOutput, Opt};
 use tokio_util::sync::CancellationToken;
@@ -15,6 +15,18 @@ pub(crate) enum Called {
     /// The host said that it failed, or said nothing that can be read.
     Failed(String),
     Unanswered(Failure),
+}
+
+/// What a host answered. Nothing at all is not the same as an answer in which it has no opinion.
+fn read(reply: &SuccessReply) -> Called {
+    if reply.response.as_ref().is_none_or(|response| response.get() == "null") {
+        return Called::Failed("its answer is empty".to_owned());
+    }
+    match reply.payload::<HookOutput>() {
+        Ok(output) if !is_usable(&output) => Called::Failed("its decision is none that there is".to_owned()),
+        Ok(output) => Called::Answered(Box::new(output)),
+        Err(error) => Called::Failed(error.to_string()),
+    }
 }
 
 /// Whether a decision about a call is one of those there are.
@@ -37,19 +49,19 @@ pub(crate) async fn call(
     timeout: Duration,
     replaced: &CancellationToken,
 ) -> Called {
-    let request = HookCallback {
+    let request: AgentRequest = HookCallback {
         callback_id: id.to_owned(),
         input: occasion.input.clone().into(),
         tool_use_id: Opt::Some(names.into()),
         extra: Extra::new(),
-    };
+    }
+    .into();
     let answer = tokio::select! {
-        answer = host.request_within(request, Some(timeout)) => answer,
+        answer = host.ask(HookCallback::SUBTYPE, request, Some(timeout)) => answer,
         () = replaced.cancelled() => return Called::Unanswered(Failure::Replaced),
     };
     match answer {
-        Ok(output) if !is_usable(&output) => Called::Failed("its decision is none that there is".to_owned()),
-        Ok(output) => Called::Answered(Box::new(output)),
+        Ok(reply) => read(&reply),
         Err(RequestError::TimedOut { .. }) => Called::Unanswered(Failure::TimedOut),
         Err(RequestError::Refused { message, .. }) => Called::Failed(message),
         // The host is gone: what it would have said nobody knows.

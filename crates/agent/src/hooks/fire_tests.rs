@@ -110,6 +110,32 @@ async fn a_callback_that_fails_counts_as_no_answer_unless_it_must_not_fail() {
 }
 
 #[tokio::test]
+async fn an_answer_with_nothing_in_it_is_a_failure() {
+    let nothing = Box::new(|request: &AgentRequest| {
+        Some(Ok(if is_probe(request) { json!({"behavior": "cancelled"}) } else { Value::Null }))
+    });
+    let test = TestSession::new(&[], &[], nothing);
+    let hooks = Hooks::default();
+    hooks.register(&json!({"PreToolUse": [{"hookCallbackIds": ["a"]}]})).expect("good hooks");
+    let report = pre_tool_use(&test, &hooks).await;
+    assert_eq!((report.opinions.len(), report.failure), (0, None));
+    assert_eq!(test.frames().await[0]["tag"], "hook_callback_failed");
+}
+
+#[tokio::test]
+async fn a_hook_puts_a_call_off_unless_another_is_against_it() {
+    let defers =
+        json!({"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "defer"}});
+    for (other, denied) in [(json!({}), false), (json!({"decision": "block", "reason": "no"}), true)] {
+        let test = TestSession::new(&[], &[], answers(json!({"a": defers, "b": other})));
+        let hooks = Hooks::default();
+        hooks.register(&json!({"PreToolUse": [{"hookCallbackIds": ["a", "b"]}]})).expect("good hooks");
+        let report = pre_tool_use(&test, &hooks).await;
+        assert_eq!((report.deferred, report.denies()), (true, denied));
+    }
+}
+
+#[tokio::test]
 async fn a_callback_without_an_answer_is_withdrawn_when_its_time_is_up() {
     let test = TestSession::new(&[], &[], answers(json!({"a": null})));
     let hooks = Hooks::default();

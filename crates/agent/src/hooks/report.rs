@@ -10,6 +10,8 @@ pub struct Report {
     pub told: usize,
     /// What they think of a tool call.
     pub opinions: Vec<HookOpinion>,
+    /// Whether a hook puts the call off: it is neither run nor refused.
+    pub deferred: bool,
     /// The arguments to use instead; the last hook wins.
     pub updated_input: Option<Map<String, Value>>,
     /// Texts for the model.
@@ -70,6 +72,11 @@ impl Report {
         }
     }
 
+    /// Whether a hook is against a tool call.
+    pub(crate) fn denies(&self) -> bool {
+        self.opinions.iter().any(|opinion| opinion.behavior == Behavior::Deny)
+    }
+
     fn refuse(&mut self, event: &HookEvent, reason: String) {
         if *event == HookEvent::PreToolUse {
             self.opinions.push(HookOpinion { behavior: Behavior::Deny, reason: Some(reason) });
@@ -107,6 +114,7 @@ impl Report {
         if let HookSpecificOutput::PreToolUse(pre) = &specific {
             let decision = pre.permission_decision.as_ref().map(|decision| decision.as_str().into());
             let reason = pre.permission_decision_reason.as_ref().cloned();
+            self.deferred |= pre.permission_decision.as_ref().is_some_and(|said| said.as_str() == "defer");
             self.opinions.extend(decision.and_then(|decision| HookOpinion::new(&decision, reason)));
             if let Some(input) = pre.updated_input.as_ref() {
                 self.updated_input = Some(input.clone());

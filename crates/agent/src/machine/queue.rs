@@ -11,6 +11,8 @@ pub(crate) struct Prompt {
     pub(crate) from_host: bool,
     /// The id under which it is remembered, when its sender gave none.
     pub(crate) own_id: Option<Uuid>,
+    /// Why the turn was interrupted that this prompt takes up again, if it does.
+    pub(crate) resumes: Option<String>,
 }
 
 /// What became of a prompt, as `command_lifecycle` names it.
@@ -58,12 +60,12 @@ pub(crate) struct Queue {
 
 impl Prompt {
     pub(crate) fn from_host(frame: User) -> Self {
-        Self { frame: Box::new(frame), from_host: true, own_id: None }
+        Self { frame: Box::new(frame), from_host: true, own_id: None, resumes: None }
     }
 
     pub(crate) fn own(content: impl Into<Content>, origin: Option<MessageOrigin>) -> Self {
         let frame = User { origin: origin.into(), ..User::prompt(content) };
-        Self { frame: Box::new(frame), from_host: false, own_id: None }
+        Self { frame: Box::new(frame), from_host: false, own_id: None, resumes: None }
     }
 
     pub(crate) fn uuid(&self) -> Option<&str> {

@@ -36,6 +36,8 @@ pub(crate) enum CallEnd {
     Interrupted,
     /// A hook wants the turn to stop.
     HookStopped,
+    /// A hook put it off.
+    Deferred,
     /// It was one call too many that no check could judge.
     Unjudged,
     /// Structured output was given.
@@ -71,6 +73,8 @@ pub(crate) enum GaveUp {
 pub(crate) enum End {
     Completed,
     HookStopped,
+    /// A hook put a call off.
+    Deferred,
     /// A stop hook said that nothing is to follow.
     StopHookPrevented,
     MaxTurns,
@@ -323,6 +327,9 @@ impl Turn {
         }
         if self.calls.iter().any(|call| ended(call, &CallEnd::Structured)) {
             return self.end(End::Completed);
+        }
+        if self.calls.iter().any(|call| ended(call, &CallEnd::Deferred)) {
+            return self.end(End::Deferred);
         }
         if self.calls.iter().any(|call| ended(call, &CallEnd::HookStopped)) {
             return self.end(End::HookStopped);

@@ -51,6 +51,18 @@ fn a_turn_goes_its_way() {
     let structured = Limits { structured: true, ..plain };
     let once = Limits { rounds: Some(1), ..plain };
     let cases: Vec<(&str, Limits, Vec<In>, &[&str])> = vec![
+        (
+            "a call that is put off ends the turn when the others have ended",
+            plain,
+            vec![
+                Call("a", false),
+                Call("b", false),
+                Done("a", CallEnd::Deferred),
+                calls(),
+                Done("b", CallEnd::Deferred),
+            ],
+            &["ask", "run a", "run b", "end Deferred"],
+        ),
         ("text alone", plain, vec![end(), Hooks(false)], &["ask", "hooks", "end Completed"]),
         (
             "a call starts before the message ends",

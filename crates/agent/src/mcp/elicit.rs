@@ -27,6 +27,15 @@ impl Elicited {
     }
 }
 
+/// A question that is open until it is answered or the server withdraws it.
+struct Asking<'a>(&'a Session);
+
+impl Drop for Asking<'_> {
+    fn drop(&mut self) {
+        self.0.was_answered();
+    }
+}
+
 /// Asks hooks, then the host, then hooks about the answer.
 pub(crate) async fn elicit(session: &Arc<Session>, question: Elicitation) -> Elicited {
     let scene = session.scene(None);
@@ -34,7 +43,11 @@ pub(crate) async fn elicit(session: &Arc<Session>, question: Elicitation) -> Eli
     let occasion = Occasion::elicitation(&scene, question.clone());
     let answer = match hooked(session, &scene, occasion, HookEvent::Elicitation).await {
         Some(answer) => answer,
-        None => ask(session.host(), question).await,
+        None => {
+            session.asks_somebody();
+            let _asking = Asking(session);
+            ask(session.host(), question).await
+        }
     };
     let told = Occasion::elicitation_result(&scene, server, answer.action.clone(), answer.content.clone());
     hooked(session, &scene, told, HookEvent::ElicitationResult).await.unwrap_or(answer)

@@ -105,7 +105,12 @@ impl McpTool {
     ) -> Result<CallToolResult, Outcome> {
         let gone = || failed(format!("MCP server not connected: {}", self.server));
         let servers = self.servers.upgrade().ok_or_else(gone)?;
-        let (connection, timeout) = servers.connection(&self.server).ok_or_else(gone)?;
+        let (mut connection, timeout) = servers.connection(&self.server).ok_or_else(gone)?;
+        if connection.peer.is_transport_closed() {
+            // A program that has ended may well start again. What the host runs itself it starts itself.
+            servers.reconnect(&self.server).await.map_err(failed)?;
+            (connection, _) = servers.connection(&self.server).ok_or_else(gone)?;
+        }
         let params = CallToolRequestParams::new(self.tool.name.clone()).with_arguments(arguments);
         let mut options = PeerRequestOptions::no_options();
         options.timeout = limit.or(timeout);

@@ -1,17 +1,19 @@
 //! How a session comes to be: settings, rules, tools and transcript of its launch.
 
 use std::path::Path;
+use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use pilothouse_link::{Agent, Handle};
 use pilothouse_model::{Ledger, Model};
 use pilothouse_proto::SessionId;
-use pilothouse_rules::{Behavior, Engine, Entry, Rule, Source};
+use pilothouse_rules::{Behavior, Engine, Entry, Mode, Rule, Source};
 use pilothouse_settings::{FlagSettings, Layer, LoadOptions, Settings, Trust};
 use pilothouse_tools::{Background, Workspace};
 use serde_json::Map;
 use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
 
 use super::{Session, State};
 use crate::foreground::{Foreground, SWITCH};
@@ -93,6 +95,8 @@ impl Session {
             model: launch.model.clone(),
             turn_model: None,
             max_thinking_tokens: launch.max_thinking_tokens,
+            effort: launch.effort.clone(),
+            resume_reason: None,
             prompt_id: stamp.uuid(),
             held: Vec::new(),
             unjudged: 0,
@@ -137,6 +141,8 @@ impl Session {
             tasks: Mutex::default(),
             own_prompts,
             own_prompts_end: Mutex::new(Some(own_prompts_end)),
+            ending: CancellationToken::new(),
+            asking: AtomicUsize::new(0),
             begun: Instant::now(),
             state: Mutex::new(state),
         }
@@ -171,10 +177,17 @@ fn first_context(launch: &Launch, settings: &Settings) -> pilothouse_rules::Cont
         let path = absolute(&launch.cwd, dir);
         context.directories.push(pilothouse_rules::Directory { path, source: Source::CliArg });
     }
-    if let Some(mode) = launch.permission_mode {
+    let switched_off = settings.permissions();
+    let is_off = |mode: Mode| match mode {
+        Mode::BypassPermissions => switched_off.bypass_disabled.is_some(),
+        Mode::Auto => switched_off.auto_disabled.is_some(),
+        _ => false,
+    };
+    if let Some(mode) = launch.permission_mode.filter(|mode| !is_off(*mode)) {
         context.mode = mode;
     }
     context.bypass_available |= launch.may_bypass;
+    context.bypass_available &= !is_off(Mode::BypassPermissions);
     context
 }
 

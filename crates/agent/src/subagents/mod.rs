@@ -12,4 +12,4 @@ mod tool;
 pub(crate) use kind::Kind;
 pub(crate) use run::{Job, total_tokens};
 pub(crate) use running::{RunningAgents, Silence};
-pub(crate) use tool::Agent;
+pub(crate) use tool::{Agent, forwards_text};

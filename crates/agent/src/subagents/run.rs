@@ -36,6 +36,8 @@ pub(crate) struct Job {
     pub(crate) model: String,
     pub(crate) note: TaskNote,
     pub(crate) audience: Audience,
+    /// Whether the host hears of each call that it makes.
+    pub(crate) shows_progress: bool,
     pub(crate) stop: CancellationToken,
     /// Fires when the call that waits for it waits no longer.
     pub(crate) let_go: CancellationToken,
@@ -89,7 +91,8 @@ impl Job {
         let prompt = prompt.to_owned();
         let (audience, stop, pace) = (Audience::Nobody, CancellationToken::new(), Pace::default());
         let let_go = CancellationToken::new();
-        Self { kind, caller, prompt, model, note, audience, stop, let_go, pace }
+        let shows_progress = true;
+        Self { kind, caller, prompt, model, note, audience, shows_progress, stop, let_go, pace }
     }
 
     /// Does the work.
@@ -114,7 +117,9 @@ impl Job {
         if self.audience != Audience::Background {
             voice.stops_with(stop.clone(), self.let_go.clone());
         }
-        voice.reports_progress(self.note.clone());
+        if self.shows_progress {
+            voice.reports_progress(self.note.clone());
+        }
         self.pace.reach(2).await;
         voice.task(&blocks);
         let history = History::default();
@@ -151,7 +156,7 @@ impl Job {
             End::ApiError | End::Budget | End::MaxTurns | End::SchemaFailures | End::Unjudged => {
                 TaskEnd::Failed
             }
-            End::Completed | End::HookStopped | End::StopHookPrevented => TaskEnd::Completed,
+            End::Completed | End::Deferred | End::HookStopped | End::StopHookPrevented => TaskEnd::Completed,
         };
         let took = session.stamp().took(begun.elapsed());
         let millis = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);

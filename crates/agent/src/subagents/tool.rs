@@ -83,7 +83,7 @@ fn prepare(call: &ToolCall, session: &Session) -> Result<Job, String> {
 }
 
 /// Whether the host wants to see what subagents say.
-fn forwards_text(session: &Session) -> bool {
+pub(crate) fn forwards_text(session: &Session) -> bool {
     session.launch().forward_subagent_text
         || session.initialize().forward_subagent_text.as_ref() == Some(&true)
 }

@@ -28,6 +28,7 @@ impl Talking {
             cut_off = self.let_model_stop().await;
             if self.talk.stop.why().is_some() {
                 self.talk.stop.told().await;
+                self.talk.session.asks_nobody();
             }
         }
         self.reply = None;
@@ -49,7 +50,9 @@ impl Talking {
         }
         self.settle();
         self.close_open_calls();
-        if stopped && self.talk.stop.why() != Some(Stop::Urgent) {
+        // What a signal cuts off is nobody's decision: who takes the session up again finds it open.
+        let ends_by_signal = self.talk.session.ending().is_cancelled();
+        if stopped && self.talk.stop.why() != Some(Stop::Urgent) && !ends_by_signal {
             let text = if end == End::AbortedTools { words::INTERRUPTED_TOOLS } else { words::INTERRUPTED };
             let blocks = vec![ContentBlock::text(text)];
             self.talk.history.add_user(blocks.clone());
@@ -74,14 +77,16 @@ impl Talking {
         }
     }
 
-    /// What there is of a message that was stopped, beyond the blocks that were told already. Half a call is no call.
+    /// What there is of a message that was stopped, beyond the blocks that were told already. Half a call is no call, and
+    /// half a thought is nobody's: it has no signature, without which the API takes no thought back.
     fn tell_cut_off(&mut self, mut message: Message) {
         message.content.retain(|block| {
             block.as_tool_use().is_none_or(|call| self.calls.iter().any(|known| known.id == call.id))
         });
         self.draft.id = message.id.clone();
-        let content = message.content.clone();
-        let rest = message.content.split_off(self.draft.blocks.min(message.content.len()));
+        let mut rest = message.content.split_off(self.draft.blocks.min(message.content.len()));
+        rest.retain(|block| !matches!(block, ContentBlock::Thinking(_) | ContentBlock::RedactedThinking(_)));
+        let content = message.content.iter().chain(&rest).cloned().collect();
         if let Some(text) = rest.iter().rev().find_map(ContentBlock::as_text) {
             self.said.text = text.to_owned();
         }
@@ -95,6 +100,9 @@ impl Talking {
 
     /// Waits for the calls that run, which know that they are to stop, and gives the others a result without running.
     async fn finish_calls(&mut self) {
+        if self.talk.session.ending().is_cancelled() {
+            return self.running.abort_all();
+        }
         let deadline = tokio::time::Instant::now() + PATIENCE;
         while let Ok(Some(done)) = tokio::time::timeout_at(deadline, self.running.join_next()).await {
             if let Ok(performed) = done {

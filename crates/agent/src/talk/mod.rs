@@ -11,9 +11,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use pilothouse_model::{ApiFailure, Reply, Request};
-use pilothouse_proto::message::{StopReason, Usage};
+use pilothouse_proto::message::{DeferredToolUse, StopReason, Usage};
 use pilothouse_proto::system::{InformationalLevel, StatusKind, SystemStatus};
-use pilothouse_proto::{ContentBlock, System, ToolUseId, User};
+use pilothouse_proto::{ContentBlock, Extra, System, ToolUseId, User};
 use serde_json::Value;
 use tokio::task::JoinSet;
 
@@ -56,6 +56,8 @@ pub(crate) struct Said {
     pub(crate) usage: Usage,
     pub(crate) failure: Option<Box<ApiFailure>>,
     pub(crate) structured: Option<Value>,
+    /// The call that a hook put off; the last one, if there are more.
+    pub(crate) deferred: Option<DeferredToolUse>,
     /// Frames in the user's role, which results count as turns.
     pub(crate) user_frames: u64,
     /// Calls that were made.
@@ -101,6 +103,7 @@ impl Said {
             usage: Usage::default(),
             failure: None,
             structured: None,
+            deferred: None,
             user_frames: 0,
             tool_uses: 0,
             api_time: Duration::ZERO,
@@ -194,7 +197,7 @@ impl Talking {
             self.inject();
             if self.turn.rounds() > 0 {
                 self.talk.session.running_agents().head_start().await;
-                compact::when_due(&self.talk.session, self.talk.stop.token().clone()).await;
+                compact::when_due(&self.talk.session, &self.talk.stop).await;
             }
             if let Some(failure) = compact::beyond_reading(&self.talk.session) {
                 return self.failed(failure).await;
@@ -282,8 +285,16 @@ impl Talking {
                 }
             };
         }
-        self.tell(&performed);
-        self.results.insert(id.clone(), performed);
+        match end {
+            CallEnd::Deferred => {
+                let ToolCall { id, name, input, .. } = performed.call.clone();
+                self.said.deferred = Some(DeferredToolUse { id, name, input, extra: Extra::new() });
+            }
+            _ => {
+                self.tell(&performed);
+                self.results.insert(id.clone(), performed);
+            }
+        }
         self.turn.call_ended(&id, end)
     }
 
