@@ -11,7 +11,7 @@ fn workspace(path: &str) -> PathBuf {
 }
 
 fn all_scenarios() -> Vec<Scenario> {
-    ["fixtures", "fixtures/claims", "fixtures/neighbours", "fixtures/background"]
+    ["fixtures", "fixtures/claims", "fixtures/neighbours", "fixtures/background", "fixtures/corners"]
         .iter()
         .flat_map(|f| Scenario::load(&workspace(f)).unwrap())
         .collect()
