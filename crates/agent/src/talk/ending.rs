@@ -33,7 +33,9 @@ impl Talking {
         }
         self.reply = None;
         let was_cut = cut_off.as_ref().is_some_and(|message| !message.content.is_empty());
-        if let Some(message) = cut_off {
+        // What a signal cuts off is nobody's decision: who takes the session up again finds it open.
+        let ends_by_signal = self.talk.session.ending().is_cancelled();
+        if let Some(message) = cut_off.filter(|_| !ends_by_signal) {
             self.tell_cut_off(message);
         }
         match end {
@@ -50,8 +52,6 @@ impl Talking {
         }
         self.settle();
         self.close_open_calls();
-        // What a signal cuts off is nobody's decision: who takes the session up again finds it open.
-        let ends_by_signal = self.talk.session.ending().is_cancelled();
         if stopped && self.talk.stop.why() != Some(Stop::Urgent) && !ends_by_signal {
             let text = if end == End::AbortedTools { words::INTERRUPTED_TOOLS } else { words::INTERRUPTED };
             let blocks = vec![ContentBlock::text(text)];
