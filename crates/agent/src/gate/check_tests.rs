@@ -40,6 +40,7 @@ fn short(verdict: &Verdict) -> String {
         Verdict::Refuse { decision, non_execution_kind, .. } => {
             format!("refuse: {} / {}", by(decision), non_execution_kind.as_deref().unwrap_or("-"))
         }
+        Verdict::Defer => "defer".to_owned(),
         Verdict::Interrupt => "interrupt".to_owned(),
     }
 }
@@ -315,7 +316,8 @@ async fn an_interrupt_withdraws_the_question() {
         }
         call.stop.cancel();
     };
-    let (verdict, ()) = tokio::join!(gate.check(&test.session, &call, &NoTool::new("Bash")), interrupt);
+    let tool = NoTool::new("Bash");
+    let (verdict, ()) = tokio::join!(gate.check(&test.session, &call, &tool), interrupt);
     assert_eq!(verdict, Verdict::Interrupt);
     assert_eq!(test.session.take_denials().len(), 1);
     assert_eq!(test.withdrawn().await, 1);
@@ -332,7 +334,8 @@ async fn the_end_of_the_host_s_input_is_no_answer() {
         }
         test.end_input();
     };
-    let (verdict, ()) = tokio::join!(gate.check(&test.session, &call, &NoTool::new("Bash")), end);
+    let tool = NoTool::new("Bash");
+    let (verdict, ()) = tokio::join!(gate.check(&test.session, &call, &tool), end);
     assert!(message(&verdict).starts_with("Tool permission request failed: "), "{verdict:?}");
 }
 
