@@ -217,10 +217,9 @@ macro_rules! record {
 
             fn fill<'de, A: ::serde::de::MapAccess<'de>>(&mut self, mut map: A) -> Result<(), A::Error> {
                 use $crate::wire::{ListedField as _, Slot};
-                #[expect(clippy::allow_attributes, reason = "an object without fields has none to complain about")]
-                #[allow(non_camel_case_types, reason = "they are the fields")]
+                #[expect(non_camel_case_types, reason = "they are the fields")]
                 #[derive(Clone, Copy)]
-                enum Named { $( $field, )* }
+                enum Named { $( $field, )* extra }
                 const NAMES: &[&str] = &[ $( $crate::wire::wire_name!($field $(, $wire)?), $( $alias, )* )* ];
                 const NAMED: &[Named] = &[ $( Named::$field, $( $crate::wire::wire_name!(@also $alias, Named::$field), )* )* ];
                 static SLOTS: [u8; $crate::wire::slots_for(NAMES.len())] = $crate::wire::spread(NAMES);
@@ -238,15 +237,16 @@ macro_rules! record {
                         }
                         $crate::wire::Found::Named(at) => {
                             last = at + 1;
-                            NAMED.get(at).copied()
+                            NAMED.get(at).copied().unwrap_or(Named::extra)
                         }
                     };
                     match named {
-                        $( Some(Named::$field) => {
+                        $( Named::$field => {
                             Slot(&mut self.$field).read(&mut map, $field)?;
                             $field = true;
                         } )*
-                        None => {}
+                        // Every position has its field.
+                        Named::extra => {}
                     }
                 }
                 $(
