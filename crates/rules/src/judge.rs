@@ -408,32 +408,39 @@ impl Judge<'_> {
             if sensitive(&path).or_else(|| real.as_deref().and_then(sensitive)).is_some() {
                 return Outcome::Ask(Cause::Sensitive { path, by_redirect });
             }
-            if let Some(rule) = self.index.of(Behavior::Allow).path(Access::Edit, &path, false) {
-                outcome = Outcome::Rule(rule);
-                continue;
-            }
-            let inside = self.context.is_working_path(&path);
-            // Quoted or not: a name that looks like a pattern is not taken for a name.
-            let is_glob = file.text.contains(['*', '?', '[']);
-            if inside && (is_glob || file.text.contains(['$', '`', '{']) || climbs_back(file.text)) {
-                let directory = if is_glob {
-                    paths::before_glob(&path)
-                } else {
-                    suggest::directory_of(&path, false, self.context)
-                };
-                let directory = Some(directory);
-                return Outcome::Ask(Cause::UnknownFile { word: raw(), directory, by_redirect });
-            }
-            if inside && self.astray && !file.text.starts_with('/') {
-                return Outcome::Ask(Cause::NotFollowed { by_redirect });
-            }
-            // Removing or replacing a working directory itself is more than an edit in it.
-            let is_root = paths::is_within(&self.context.cwd, &path);
-            if !inside || is_root || !self.context.mode.accepts_edits() {
-                outcome = Outcome::Ask(Cause::Writes { path, by_redirect });
+            // What the mode accepts needs no rule.
+            let Some(cause) = self.unaccepted(file, &path, by_redirect) else { continue };
+            match self.index.of(Behavior::Allow).path(Access::Edit, &path, false) {
+                Some(_) if matches!(outcome, Outcome::Ask(_)) => {}
+                Some(rule) => outcome = Outcome::Rule(rule),
+                None if matches!(cause, Cause::Writes { .. }) => outcome = Outcome::Ask(cause),
+                None => return Outcome::Ask(cause),
             }
         }
         outcome
+    }
+
+    /// Why the mode does not accept a change of this file by itself, if it does not.
+    fn unaccepted(&self, file: FileWord<'_>, path: &str, by_redirect: bool) -> Option<Cause> {
+        let inside = self.context.is_working_path(path);
+        // Quoted or not: a name that looks like a pattern is not taken for a name.
+        let is_glob = file.text.contains(['*', '?', '[']);
+        if inside && (is_glob || file.text.contains(['$', '`', '{']) || climbs_back(file.text)) {
+            let directory = if is_glob {
+                paths::before_glob(path)
+            } else {
+                suggest::directory_of(path, false, self.context)
+            };
+            let word = file.text.to_owned();
+            return Some(Cause::UnknownFile { word, directory: Some(directory), by_redirect });
+        }
+        if inside && self.astray && !file.text.starts_with('/') {
+            return Some(Cause::NotFollowed { by_redirect });
+        }
+        // Removing or replacing a working directory itself is more than an edit in it.
+        let is_root = paths::is_within(&self.context.cwd, path);
+        let accepted = inside && !is_root && self.context.mode.accepts_edits();
+        (!accepted).then(|| Cause::Writes { path: path.to_owned(), by_redirect })
     }
 
     /// The clean absolute path of a word, if it is known.
