@@ -11,8 +11,8 @@ use crate::version;
 /// Kept as raw lines and decoded when somebody asks, so that folding costs a copy per turn and nothing per event.
 #[derive(Debug, Default)]
 pub(crate) struct Fold {
-    init: Option<Bytes>,
-    result: Option<Bytes>,
+    init: Vec<u8>,
+    result: Vec<u8>,
     /// What was spent before the conversation was cleared, which makes the CLI count from zero again.
     before_reset: Usage,
     results: u64,
@@ -54,8 +54,7 @@ impl Fold {
         match frame {
             AgentFrame::Result(_) => {
                 self.results += 1;
-                // Copied, because a line shares the memory of everything that was read with it.
-                self.result = Some(Bytes::copy_from_slice(raw));
+                keep(&mut self.result, raw);
             }
             AgentFrame::System(System::Init(init)) => {
                 if !self.version_checked {
@@ -68,11 +67,11 @@ impl Fold {
                         );
                     }
                 }
-                self.init = Some(Bytes::copy_from_slice(raw));
+                keep(&mut self.init, raw);
             }
             AgentFrame::ConversationReset(_) => {
                 self.before_reset = self.usage();
-                self.result = None;
+                self.result.clear();
             }
             _ => {}
         }
@@ -80,11 +79,11 @@ impl Fold {
 
     /// The raw line of the last result.
     pub(crate) fn last_result(&self) -> Option<Bytes> {
-        self.result.clone()
+        (!self.result.is_empty()).then(|| Bytes::copy_from_slice(&self.result))
     }
 
     pub(crate) fn init(&self) -> Option<Init> {
-        match pilothouse_proto::decode(self.init.as_deref()?) {
+        match pilothouse_proto::decode(&self.init) {
             Ok(AgentFrame::System(System::Init(init))) => Some(*init),
             _ => None,
         }
@@ -92,12 +91,24 @@ impl Fold {
 
     pub(crate) fn usage(&self) -> Usage {
         let mut usage = Usage { turns: self.results, ..self.before_reset.clone() };
-        if let Some(Ok(AgentFrame::Result(result))) = self.result.as_deref().map(pilothouse_proto::decode) {
+        if let Ok(AgentFrame::Result(result)) = pilothouse_proto::decode(&self.result) {
             usage.add(&result);
         }
         usage
     }
 }
+
+/// Copies a line over the last of its kind: the original shares the memory of everything that was read with it.
+fn keep(line: &mut Vec<u8>, raw: &[u8]) {
+    if line.capacity() > LARGE {
+        *line = Vec::new();
+    }
+    line.clear();
+    line.extend_from_slice(raw);
+}
+
+/// Memory for a line beyond this is not kept for the next one.
+const LARGE: usize = 64 << 10;
 
 impl Usage {
     /// A result counts everything since the conversation began, so only the last one of each is added.

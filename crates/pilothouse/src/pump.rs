@@ -395,8 +395,12 @@ impl State {
     }
 
     fn settle(&mut self) {
+        let settled = self.turns.settle();
+        if settled.is_empty() {
+            return;
+        }
         let fate = self.fold.last_result().map_or(Fate::NoResult, Fate::Settled);
-        for key in self.turns.settle() {
+        for key in settled {
             self.set_fate(key, &fate);
         }
     }

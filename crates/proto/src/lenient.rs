@@ -11,8 +11,8 @@ use serde_json::Value;
 
 /// A list of texts; a bare string is read as a list of one, an object with a `name` as that name.
 ///
-/// Kept in one piece: each turn begins with the names of dozens of tools and commands, and an allocation for each was an
-/// eighth of the cost of a turn.
+/// Kept as it was written: each turn begins with the names of dozens of tools and commands, and an allocation for each was
+/// an eighth of the cost of a turn.
 ///
 /// ```
 /// use pilothouse_proto::Texts;
@@ -22,34 +22,47 @@ use serde_json::Value;
 /// assert_eq!((tools.len(), &tools[0]), (2, "Bash"));
 /// assert_eq!(tools.iter().collect::<Vec<_>>(), ["Bash", "Read"]);
 /// ```
-#[derive(Clone, Default, PartialEq, Eq)]
-pub struct Texts {
-    joined: String,
-    /// Where each text ends in `joined`.
-    ends: Vec<usize>,
+#[derive(Clone)]
+pub struct Texts(Kept);
+
+#[derive(Clone)]
+enum Kept {
+    /// What is between the brackets of a JSON list of strings without escapes, with single commas between them.
+    Written(Box<str>),
+    Apart(Vec<Box<str>>),
 }
+
+/// By this name our own reader is asked for a list of strings as it is written.
+pub(crate) const TEXTS: &str = "$pilothouse::Texts";
 
 impl Texts {
     /// How many there are.
     pub fn len(&self) -> usize {
-        self.ends.len()
+        self.iter().count()
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.ends.is_empty()
+        self.iter().next().is_none()
     }
 
     /// The text at a position.
     pub fn get(&self, at: usize) -> Option<&str> {
-        let end = *self.ends.get(at)?;
-        let start = at.checked_sub(1).and_then(|before| self.ends.get(before)).copied().unwrap_or_default();
-        self.joined.get(start..end)
+        self.iter().nth(at)
     }
 
     /// All of them, in order.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = &str> {
-        (0..self.len()).map(|at| self.get(at).unwrap_or_default())
+    pub fn iter(&self) -> impl Iterator<Item = &str> {
+        let (mut written, apart) = match &self.0 {
+            Kept::Written(list) => (list.get(1..), &[][..]),
+            Kept::Apart(texts) => (None, texts.as_slice()),
+        };
+        let split = std::iter::from_fn(move || {
+            let (text, rest) = written?.split_once('"')?;
+            written = rest.get(r#",""#.len()..);
+            Some(text)
+        });
+        split.chain(apart.iter().map(|text| &**text))
     }
 
     /// Whether one of them is this text.
@@ -64,15 +77,28 @@ impl Texts {
 
     /// Adds one.
     pub fn push(&mut self, text: &str) {
-        if self.ends.capacity() == 0 {
-            // Names of tools and the like: seldom fewer, seldom longer.
-            self.ends.reserve(32);
-            self.joined.reserve(384);
+        if let Kept::Written(_) = self.0 {
+            self.0 = Kept::Apart(self.iter().map(Into::into).collect());
         }
-        self.joined.push_str(text);
-        self.ends.push(self.joined.len());
+        if let Kept::Apart(texts) = &mut self.0 {
+            texts.push(text.into());
+        }
     }
 }
+
+impl Default for Texts {
+    fn default() -> Self {
+        Self(Kept::Apart(Vec::new()))
+    }
+}
+
+impl PartialEq for Texts {
+    fn eq(&self, other: &Self) -> bool {
+        self.iter().eq(other.iter())
+    }
+}
+
+impl Eq for Texts {}
 
 impl Index<usize> for Texts {
     type Output = str;
@@ -84,9 +110,7 @@ impl Index<usize> for Texts {
 
 impl<S: AsRef<str>> FromIterator<S> for Texts {
     fn from_iter<I: IntoIterator<Item = S>>(texts: I) -> Self {
-        let mut all = Self::default();
-        texts.into_iter().for_each(|text| all.push(text.as_ref()));
-        all
+        Self(Kept::Apart(texts.into_iter().map(|text| text.as_ref().into()).collect()))
     }
 }
 
@@ -122,6 +146,25 @@ impl Serialize for Texts {
 
 impl<'de> Deserialize<'de> for Texts {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_newtype_struct(TEXTS, Written)
+    }
+}
+
+/// Takes a list as it is written; readers who do not know how to give it that way give it otherwise.
+struct Written;
+
+impl<'de> Visitor<'de> for Written {
+    type Value = Texts;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        TextsVisitor.expecting(f)
+    }
+
+    fn visit_borrowed_str<E: Error>(self, list: &'de str) -> Result<Texts, E> {
+        Ok(Texts(Kept::Written(list.into())))
+    }
+
+    fn visit_newtype_struct<D: Deserializer<'de>>(self, deserializer: D) -> Result<Texts, D::Error> {
         deserializer.deserialize_any(TextsVisitor)
     }
 }

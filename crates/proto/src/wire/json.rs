@@ -16,6 +16,7 @@ use super::late::TAG;
 use super::lazy;
 use super::reading::note_column;
 use super::union::counts_unknown;
+use crate::lenient;
 use token::{Number, Text, Tokens};
 
 /// How many objects and lists may lie inside each other; serde_json's own limit.
@@ -144,6 +145,13 @@ impl<'de> Reader<'de> {
         self.placed(read)
     }
 
+    /// A key that was not guessed. Out of the way of those that were, which are nearly all.
+    #[cold]
+    #[inline(never)]
+    fn other_key<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value, Error> {
+        self.string(visitor)
+    }
+
     fn number<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value, Error> {
         if !matches!(self.tokens.peek(), Some(b'-' | b'0'..=b'9')) {
             return Err(self.wrong_kind(&visitor));
@@ -178,7 +186,7 @@ impl<'de> Reader<'de> {
             return Err(self.wrong_kind(&visitor));
         }
         self.enter()?;
-        let read = visitor.visit_map(Inside { reader: self, first: true, told: None });
+        let read = visitor.visit_map(Inside::new(self));
         self.leave(read, b'}')
     }
 
@@ -187,8 +195,17 @@ impl<'de> Reader<'de> {
             return Err(self.wrong_kind(&visitor));
         }
         self.enter()?;
-        let read = visitor.visit_seq(Inside { reader: self, first: true, told: None });
+        let read = visitor.visit_seq(Inside::new(self));
         self.leave(read, b']')
+    }
+
+    /// A list of strings, as it is written if it can be used so.
+    fn texts<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value, Error> {
+        self.tokens.peek();
+        match self.tokens.plain_texts() {
+            Some(list) => visitor.visit_borrowed_str(list),
+            None => visitor.visit_newtype_struct(self),
+        }
     }
 
     /// A value that wants to be read later: its text, if that is sure to be readable then.
@@ -283,6 +300,7 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
             lazy::ANY => self.kept(None, visitor),
             lazy::OBJECT => self.kept(Some(b'{'), visitor),
             lazy::LIST => self.kept(Some(b'['), visitor),
+            lenient::TEXTS => self.texts(visitor),
             _ => match name.strip_prefix(TAG) {
                 Some(tag) => self.tag(tag, visitor),
                 None => visitor.visit_newtype_struct(self),
@@ -316,7 +334,7 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
             self.tokens.at += guess.len() + 2;
             return visitor.visit_unit();
         }
-        self.string(visitor)
+        self.other_key(visitor)
     }
 
     // The wire has none of these: no type of it asks for them.
@@ -331,11 +349,15 @@ struct Inside<'a, 'de> {
     told: Option<&'static str>,
 }
 
-impl<'de> MapAccess<'de> for Inside<'_, 'de> {
-    type Error = Error;
+impl<'a, 'de> Inside<'a, 'de> {
+    fn new(reader: &'a mut Reader<'de>) -> Self {
+        Self { reader, first: true, told: None }
+    }
 
-    #[inline]
-    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Error> {
+    /// Whether another key follows, where it is not an ordinary one: the first, one among blanks, or after a tag that
+    /// was told before its turn.
+    #[inline(never)]
+    fn odd_key(&mut self) -> Result<bool, Error> {
         if let Some(again) = self.reader.again.take() {
             self.reader.tokens.at = again.at;
             self.first = true;
@@ -344,13 +366,29 @@ impl<'de> MapAccess<'de> for Inside<'_, 'de> {
         loop {
             let first = std::mem::replace(&mut self.first, false);
             if !self.reader.tokens.another_key(first)? {
-                return Ok(None);
+                return Ok(false);
             }
             match self.told {
                 Some(tag) if self.reader.tokens.key_is(tag) => self.reader.tokens.skip_member()?,
-                _ => return seed.deserialize(&mut *self.reader).map(Some),
+                _ => return Ok(true),
             }
         }
+    }
+}
+
+impl<'de> MapAccess<'de> for Inside<'_, 'de> {
+    type Error = Error;
+
+    #[inline]
+    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Error> {
+        let is_ordinary = !self.first && self.told.is_none() && self.reader.again.is_none();
+        if is_ordinary && self.reader.tokens.byte() == Some(b'}') {
+            return Ok(None);
+        }
+        if !(is_ordinary && self.reader.tokens.next_key()) && !self.odd_key()? {
+            return Ok(None);
+        }
+        seed.deserialize(&mut *self.reader).map(Some)
     }
 
     #[inline]

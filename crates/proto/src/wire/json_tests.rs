@@ -2,6 +2,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::read;
+use crate::Texts;
 
 /// Texts of every kind; what becomes of them with one byte changed is tested too.
 const TEXTS: &[&str] = &[
@@ -15,13 +16,23 @@ const TEXTS: &[&str] = &[
     "{\"pretty\":\n\t[1,\r\n2]}",
 ];
 
+/// Lists of texts, which have a way of their own.
+const LISTS: &[&str] = &[
+    r#"["a","Bash","a name that is longer than most","é"]"#,
+    r#"["one"]"#,
+    "[]",
+    r#"[ "a" , "b" ]"#,
+    r#"["a\n",{"name":"b"},"\u0041"]"#,
+    r#""bare""#,
+];
+
 /// What a changed byte becomes.
 const BYTES: &[u8] = b" \t\n\"\\{}[]:,0159.-+eEntfalsu/x\x01\x7f";
 
 #[test]
 fn takes_what_serde_json_takes() {
     let mut compared = 0;
-    for text in TEXTS {
+    for text in TEXTS.iter().chain(LISTS) {
         for at in 0..=text.len() {
             let (before, after) = text.as_bytes().split_at(at);
             let changed =
@@ -45,6 +56,12 @@ fn compare(text: &str) {
         // Half of a surrogate pair is read here.
         (Ok(_), Err(_)) if text.contains("\\u") => {}
         _ => assert_eq!(ours.is_ok(), theirs.is_ok(), "{text:?}: {ours:?} {theirs:?}"),
+    }
+    let (ours, theirs) = (read::<Texts>(text), serde_json::from_str::<Texts>(text));
+    match (&ours, &theirs) {
+        (Ok(ours), Ok(theirs)) => assert_eq!(ours, theirs, "{text:?}"),
+        (Ok(_), Err(_)) if text.contains("\\u") => {}
+        _ => assert_eq!(ours.is_ok(), theirs.is_ok(), "texts {text:?}: {ours:?} {theirs:?}"),
     }
     let (ours, theirs) = (read::<&RawValue>(text), serde_json::from_str::<&RawValue>(text));
     match (&ours, &theirs) {

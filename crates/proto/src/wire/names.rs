@@ -20,82 +20,96 @@ pub(crate) struct Names {
 }
 
 /// What the next key of a record is.
-pub(crate) enum Found<'de> {
+#[derive(Clone, Copy)]
+pub(crate) enum Found {
     /// There is none.
     End,
     /// The name at this position.
-    Named(usize),
-    /// Another one.
-    Other(Key<'de>),
+    Named(u8),
+    /// Another one, which is in its place.
+    Other,
 }
 
 impl Names {
-    /// Reads a key. `last` is where to look for a guess: what [`Found::Named`] gave last plus one.
+    /// Reads a key. `last` is where to look for a guess: what [`Found::Named`] gave last plus one. A key that is no name
+    /// is put into `other`.
     #[inline(never)]
     pub(crate) fn next_key<'de, A: MapAccess<'de>>(
         &self,
         map: &mut A,
         last: usize,
-    ) -> Result<Found<'de>, A::Error> {
-        let guess = self.next.get(last).map_or(0, |next| usize::from(next.load(Ordering::Relaxed)));
-        let key = match self.all.get(guess) {
-            Some(name) => map.next_key_seed(Guess(name))?,
-            None => map.next_key()?.map(Some),
-        };
-        let found = match key {
-            None => return Ok(Found::End),
-            Some(None) => return Ok(Found::Named(guess)),
-            Some(Some(key)) => key,
-        };
-        match position(&found.0, self.all, self.slots) {
-            Some(at) => {
-                if let (Some(next), Ok(at)) = (self.next.get(last), u8::try_from(at)) {
-                    next.store(at, Ordering::Relaxed);
-                }
-                Ok(Found::Named(at))
-            }
-            None => Ok(Found::Other(found)),
+        other: &mut Option<Key<'de>>,
+    ) -> Result<Found, A::Error> {
+        let guess = self.next.get(last).map_or(0, |next| next.load(Ordering::Relaxed));
+        let Some(name) = self.all.get(usize::from(guess)) else { return unnamed(map, other) };
+        match map.next_key_seed(Guess { name, other })? {
+            None => Ok(Found::End),
+            Some(true) => Ok(Found::Named(guess)),
+            Some(false) => Ok(self.look_up(last, other)),
         }
     }
-}
 
-/// Reads a key; nothing if it is this one.
-///
-/// Our own reader knows by the call what is meant. Others give the key.
-struct Guess(&'static str);
-
-impl<'de> DeserializeSeed<'de> for Guess {
-    type Value = Option<Key<'de>>;
-
-    #[inline]
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        deserializer.deserialize_tuple_struct(self.0, 0, self)
+    /// Finds a key that was not guessed, and remembers where it was.
+    #[inline(never)]
+    fn look_up(&self, last: usize, other: &mut Option<Key<'_>>) -> Found {
+        let key = other.as_ref().map_or("", |key| &*key.0);
+        let Some(at) = position(key, self.all, self.slots) else { return Found::Other };
+        if let Some(next) = self.next.get(last) {
+            next.store(at, Ordering::Relaxed);
+        }
+        Found::Named(at)
     }
 }
 
-impl<'de> Visitor<'de> for Guess {
-    type Value = Option<Key<'de>>;
+/// Reads a key of a record without names.
+#[cold]
+#[inline(never)]
+fn unnamed<'de, A: MapAccess<'de>>(map: &mut A, other: &mut Option<Key<'de>>) -> Result<Found, A::Error> {
+    *other = map.next_key()?;
+    Ok(if other.is_some() { Found::Other } else { Found::End })
+}
+
+/// Reads a key; true if it is the one that was guessed, else it is put into its place.
+///
+/// Our own reader knows by the call what is meant. Others give the key.
+struct Guess<'a, 'de> {
+    name: &'static str,
+    other: &'a mut Option<Key<'de>>,
+}
+
+impl<'de> DeserializeSeed<'de> for Guess<'_, 'de> {
+    type Value = bool;
+
+    #[inline]
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<bool, D::Error> {
+        deserializer.deserialize_tuple_struct(self.name, 0, self)
+    }
+}
+
+impl<'de> Visitor<'de> for Guess<'_, 'de> {
+    type Value = bool;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a string")
     }
 
     #[inline]
-    fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
-        Ok(None)
+    fn visit_unit<E: Error>(self) -> Result<bool, E> {
+        Ok(true)
     }
 
-    #[inline]
-    fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Self::Value, E> {
-        Ok(Some(Key(text.into())))
+    fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<bool, E> {
+        *self.other = Some(Key(text.into()));
+        Ok(false)
     }
 
-    fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
+    fn visit_str<E: Error>(self, text: &str) -> Result<bool, E> {
         self.visit_string(text.to_owned())
     }
 
-    fn visit_string<E: Error>(self, text: String) -> Result<Self::Value, E> {
-        Ok(Some(Key(text.into())))
+    fn visit_string<E: Error>(self, text: String) -> Result<bool, E> {
+        *self.other = Some(Key(text.into()));
+        Ok(false)
     }
 }
 
@@ -122,12 +136,12 @@ pub(crate) const fn spread<const SLOTS: usize>(names: &[&str]) -> [u8; SLOTS] {
 }
 
 /// The position of a key among the names that were spread over `slots`.
-fn position(key: &str, names: &[&str], slots: &[u8]) -> Option<usize> {
+fn position(key: &str, names: &[&str], slots: &[u8]) -> Option<u8> {
     let mut at = spot(key.as_bytes(), slots.len());
     // There is always an empty slot to end on.
     while let Some(found) = slots.get(at).and_then(|slot| slot.checked_sub(1)) {
-        if names.get(found as usize) == Some(&key) {
-            return Some(found as usize);
+        if names.get(usize::from(found)) == Some(&key) {
+            return Some(found);
         }
         at = (at + 1) & (slots.len() - 1);
     }

@@ -227,17 +227,17 @@ macro_rules! record {
                     [const { ::std::sync::atomic::AtomicU8::new(0) }; NAMES.len() + 1];
                 const FIELDS: $crate::wire::Names = $crate::wire::Names { all: NAMES, slots: &SLOTS, next: &NEXT };
                 $( let mut $field = false; )*
-                let mut last = 0;
+                let (mut last, mut other) = (0, None);
                 loop {
-                    let named = match FIELDS.next_key(&mut map, last)? {
+                    let named = match FIELDS.next_key(&mut map, last, &mut other)? {
                         $crate::wire::Found::End => break,
-                        $crate::wire::Found::Other(key) => {
-                            Slot(&mut self.extra).read_unnamed(&key.0, &mut map)?;
+                        $crate::wire::Found::Other => {
+                            Slot(&mut self.extra).read_unnamed(other.take(), &mut map)?;
                             continue;
                         }
                         $crate::wire::Found::Named(at) => {
-                            last = at + 1;
-                            NAMED.get(at).copied().unwrap_or(Named::extra)
+                            last = usize::from(at) + 1;
+                            NAMED.get(usize::from(at)).copied().unwrap_or(Named::extra)
                         }
                     };
                     match named {

@@ -7,6 +7,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Number, Value};
 
 use super::extra::Extra;
+use super::keys::Key;
 use super::opt::Opt;
 use super::record::{Fields, Fill, FillOpt};
 
@@ -59,8 +60,15 @@ impl<T> Slot<'_, Opt<T>> {
 /// Unnamed fields are read one by one, by [`Extra::insert`].
 impl Slot<'_, Extra> {
     #[inline(never)]
-    pub(crate) fn read_unnamed<'de, A: MapAccess<'de>>(self, key: &str, map: &mut A) -> Result<(), A::Error> {
-        self.0.insert(key, map.next_value::<Value>()?);
+    pub(crate) fn read_unnamed<'de, A: MapAccess<'de>>(
+        self,
+        key: Option<Key<'de>>,
+        map: &mut A,
+    ) -> Result<(), A::Error> {
+        let value = map.next_value::<Value>()?;
+        if let Some(key) = key {
+            self.0.insert(&*key.0, value);
+        }
         Ok(())
     }
 }

@@ -21,6 +21,24 @@ pub(super) fn quote_or_escape(bytes: &[u8], from: usize) -> Option<usize> {
     memchr2(b'"', b'\\', bytes.get(at..)?).map(|found| at + found)
 }
 
+/// Whether these bytes, as many on both sides, are the same. Keys are short, so a call would be the larger part of it.
+#[inline]
+pub(super) fn is_same(a: &[u8], b: &[u8]) -> bool {
+    match a.len() {
+        0..4 => a.iter().eq(b),
+        4..=8 => has_same_ends::<4>(a, b),
+        9..=16 => has_same_ends::<8>(a, b),
+        17..=32 => has_same_ends::<16>(a, b),
+        _ => a == b,
+    }
+}
+
+/// Whether the first and the last `N` bytes, which may overlap, are the same.
+#[inline]
+fn has_same_ends<const N: usize>(a: &[u8], b: &[u8]) -> bool {
+    a.first_chunk::<N>() == b.first_chunk() && a.last_chunk::<N>() == b.last_chunk()
+}
+
 /// Whether no byte is a control character, such as strings must not hold.
 pub(super) fn is_plain(bytes: &[u8]) -> bool {
     // Without an early end, so that it is done in wide instructions.

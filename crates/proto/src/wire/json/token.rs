@@ -4,7 +4,7 @@ use serde::de::Error as _;
 use serde_json::Error;
 
 use super::escape::unescape_one;
-use super::scan::{is_plain, quote_or_escape};
+use super::scan::{is_plain, is_same, quote_or_escape};
 
 /// How much room a string with escapes gets at first, at most.
 const LONGEST_GUESS: usize = 4096;
@@ -95,19 +95,17 @@ impl<'de> Tokens<'de> {
         }
     }
 
-    /// Whether an object goes on, with a key; steps over the comma.
+    /// Steps over a comma that is followed by a key, with no blanks about.
     #[inline]
-    pub(super) fn another_key(&mut self, first: bool) -> Result<bool, Error> {
-        if !first && self.text.as_bytes().get(self.at..self.at + 2) == Some(b",\"") {
-            self.at += 1;
-            return Ok(true);
-        }
-        self.another_odd_key(first)
+    pub(super) fn next_key(&mut self) -> bool {
+        let bytes = self.text.as_bytes();
+        let follows = bytes.get(self.at) == Some(&b',') && bytes.get(self.at + 1) == Some(&b'"');
+        self.at += usize::from(follows);
+        follows
     }
 
-    /// The same where it is the first, or blanks are about.
-    #[inline(never)]
-    fn another_odd_key(&mut self, first: bool) -> Result<bool, Error> {
+    /// Whether an object goes on, with a key; steps over the comma.
+    pub(super) fn another_key(&mut self, first: bool) -> Result<bool, Error> {
         if !self.another(b'}', first)? {
             return Ok(false);
         }
@@ -269,7 +267,8 @@ impl<'de> Tokens<'de> {
         let start = self.at + 1;
         let end = start + name.len();
         let bytes = self.text.as_bytes();
-        bytes.get(end) == Some(&b'"') && bytes.get(start..end) == Some(name.as_bytes())
+        bytes.get(end) == Some(&b'"')
+            && bytes.get(start..end).is_some_and(|key| is_same(key, name.as_bytes()))
     }
 
     /// The same for one that may hold escapes.
@@ -297,6 +296,31 @@ impl<'de> Tokens<'de> {
     pub(super) fn skip_member(&mut self) -> Result<(), Error> {
         self.skip_key()?;
         self.raw().map(|_| ())
+    }
+
+    /// What is between the brackets of a list of strings, if they stand in the text as they are, with no blanks between
+    /// them. Nothing is read otherwise.
+    pub(super) fn plain_texts(&mut self) -> Option<&'de str> {
+        let bytes = self.text.as_bytes();
+        if !self.plain || self.byte() != Some(b'[') {
+            return None;
+        }
+        let start = self.at + 1;
+        let mut at = start;
+        loop {
+            if bytes.get(at) != Some(&b'"') {
+                return None;
+            }
+            let end = quote_or_escape(bytes, at + 1)?;
+            match bytes.get(end..end + 2)? {
+                b"\"," => at = end + 2,
+                b"\"]" => {
+                    self.at = end + 2;
+                    return self.text.get(start..=end);
+                }
+                _ => return None,
+            }
+        }
     }
 
     /// The text of the next value if it can be read and written later as well: it has no line break, no number that is
