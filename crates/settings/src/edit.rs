@@ -174,7 +174,8 @@ pub fn edit_text(text: &str, changes: &[Change]) -> Result<String, EditError> {
         Some(body) => (Some(BYTE_ORDER_MARK), body),
         None => (None, text),
     };
-    let (root, _) = parse(body).map_err(|error| broken(Path::new("settings"), error))?;
+    // All of it: a second mark is no white space.
+    let (root, _) = parse(text).map_err(|error| broken(Path::new("settings"), error))?;
     let mut wanted = root.to_json();
     for change in changes {
         apply_to_value(&mut wanted, change)?;

@@ -136,6 +136,7 @@ fn a_file_that_does_not_fit_is_not_touched() {
         (b"{\"permissions\": 1}", "`permissions` is not an object"),
         (b"{\"permissions\": {\"allow\": \"x\"}}", "`permissions.allow` is not a list"),
         (b"\xff", "is not UTF-8"),
+        (b"\xef\xbb\xbf\xef\xbb\xbf{}", "settings.json:1:1: "),
     ] {
         std::fs::write(&file, bytes).expect("written");
         let error = edit_file(&file, &change).expect_err("refused");
