@@ -1,6 +1,6 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use pilothouse_proto::{Content, ContentBlock, MessageParam, Role, ToolUseId};
+use pilothouse_proto::{Content, ContentBlock, MessageParam, Role, ToolResultBlock, ToolUseId};
 
 /// A conversation as the model's API wants it. Clones share it.
 #[derive(Clone, Debug, Default)]
@@ -37,6 +37,16 @@ impl History {
     /// Adds what the model said.
     pub fn add_assistant(&self, blocks: Vec<ContentBlock>) {
         self.add(Role::Assistant, blocks);
+    }
+
+    /// Puts a result in the place of what stood for it.
+    pub fn replace_result(&self, result: ToolResultBlock) {
+        let mut messages = self.lock();
+        let Some(Content::Blocks(blocks)) = messages.last_mut().map(|last| &mut last.content) else { return };
+        let stands_for = |block: &&mut ContentBlock| matches!(block, ContentBlock::ToolResult(other) if other.tool_use_id == result.tool_use_id);
+        if let Some(block) = blocks.iter_mut().find(stands_for) {
+            *block = ContentBlock::ToolResult(result);
+        }
     }
 
     /// Calls in the last answer that have no result.

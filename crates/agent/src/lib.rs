@@ -22,6 +22,7 @@ mod command_turn;
 mod commands;
 mod compact;
 mod control;
+mod deferred;
 mod driver;
 mod events;
 pub mod faults;

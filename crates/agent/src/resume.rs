@@ -4,6 +4,7 @@ use pilothouse_proto::{MessageParam, SessionId};
 use pilothouse_store::{Checkpoints, EntryId, LoadOptions, Past, Stamp, Store, StoreError, Transcript};
 
 use crate::carry_over;
+use crate::deferred;
 use crate::launch::{Launch, PROTOCOL_VERSION, Resume};
 use crate::session::Session;
 
@@ -106,6 +107,8 @@ fn take_up(session: &Session, store: &Store, past: &Past) -> Result<(), StoreErr
         (false, false) => Transcript::unwritten(past.id, stamp(launch)),
     };
     if !launch.fork {
+        // A fork would make the call once more.
+        session.set_put_off(deferred::left_by(past));
         session.set_id(past.id.to_string().into());
     }
     session.recorder().switch(mirrored(launch, transcript));

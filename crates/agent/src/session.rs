@@ -13,7 +13,7 @@ use pilothouse_catalog::{Catalog, Places};
 use pilothouse_link::{Agent, Handle};
 use pilothouse_model::{Ledger, Model, ModelInfo};
 use pilothouse_proto::control::Initialize;
-use pilothouse_proto::message::SubagentStats;
+use pilothouse_proto::message::{DeferredToolUse, SubagentStats};
 use pilothouse_proto::system::{SessionTitleChanged, SystemStatus};
 use pilothouse_proto::{AgentFrame, Extra, PermissionDenial, PermissionMode, SessionId, System, Uuid};
 use pilothouse_rules::{Behavior, Engine, Mode};
@@ -90,6 +90,10 @@ struct State {
     max_thinking_tokens: Option<u64>,
     effort: Option<String>,
     resume_reason: Option<String>,
+    /// Fires when the turn is stopped, the last one if none runs.
+    turn_stop: CancellationToken,
+    /// The call that an earlier process left because a hook had put it off.
+    put_off: Option<DeferredToolUse>,
     /// The id of the prompt that is being worked on, for hooks and transcripts.
     prompt_id: Uuid,
     /// Frames that are told when the turn has begun.
@@ -438,6 +442,24 @@ impl Session {
 
     pub(crate) fn set_resume_reason(&self, reason: Option<String>) {
         self.state().resume_reason = reason;
+    }
+
+    /// Waits until the turn that runs now is stopped; for ever if none runs that could be.
+    pub(crate) async fn turn_stopped(&self) {
+        let stop = self.state().turn_stop.clone();
+        match stop.is_cancelled() {
+            true => std::future::pending().await,
+            false => stop.cancelled().await,
+        }
+    }
+
+    /// The call that an earlier process left because a hook had put it off; only the first who asks gets it.
+    pub(crate) fn take_put_off(&self) -> Option<DeferredToolUse> {
+        self.state().put_off.take()
+    }
+
+    pub(crate) fn set_put_off(&self, call: Option<DeferredToolUse>) {
+        self.state().put_off = call;
     }
 
     /// The session's title, if it has one.

@@ -10,6 +10,7 @@ use pilothouse_rules::Mode;
 
 use crate::command_turn::{self, Left};
 use crate::compact;
+use crate::deferred;
 use crate::frames::init::init;
 use crate::frames::result::{self, Circumstances};
 use crate::hooks::{Failure, Occasion};
@@ -33,11 +34,27 @@ pub(crate) struct TurnOver {
 pub(crate) async fn run(session: Arc<Session>, mut prompts: Vec<Prompt>, stop: StopSignal) -> TurnOver {
     let begun = Instant::now();
     name(&session, &mut prompts);
-    session.begin_turn();
+    session.begin_turn(&stop);
     session.set_resume_reason(prompts.iter().find_map(|prompt| prompt.resumes.clone()));
     let ids: Vec<String> = prompts.iter().filter_map(Prompt::uuid).map(str::to_owned).collect();
     let origin = prompts.first().and_then(|prompt| prompt.frame.origin.as_ref().cloned());
+    let facts = |session: &Session| Circumstances {
+        duration: begun.elapsed(),
+        stop: stop.why(),
+        prompts: ids.clone(),
+        origin: origin.clone(),
+        spent: session.take_spent(),
+        queued: session.queue(|queue| queue.len()),
+    };
     wait_for_servers(&session, &stop).await;
+    if let Some(said) = deferred::take_up(&session, &prompts, &stop).await {
+        session.output().emit(AgentFrame::Result(Box::new(result::of_talk(
+            &session,
+            &said,
+            facts(&session),
+        ))));
+        return TurnOver { fulfilled: said.end != End::AbortedTools };
+    }
     let left = command_turn::run(&session, &prompts, &ids, &stop).await;
     let told = match &left {
         Left::Result { .. } => Told::Contexts(Vec::new()),
@@ -54,14 +71,6 @@ pub(crate) async fn run(session: Arc<Session>, mut prompts: Vec<Prompt>, stop: S
     if !matches!((&left, &told), (Left::All | Left::Prompt { .. }, Told::Contexts(_))) {
         echo_all(&session, std::mem::take(&mut echoes));
     }
-    let facts = |session: &Session| Circumstances {
-        duration: begun.elapsed(),
-        stop: stop.why(),
-        prompts: ids.clone(),
-        origin: origin.clone(),
-        spent: session.take_spent(),
-        queued: session.queue(|queue| queue.len()),
-    };
     if let Left::Result { text, command } = &left {
         let mut frame = result::of_local(&session, text, facts(&session));
         frame.local_command = command.clone().into();

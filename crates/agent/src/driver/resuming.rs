@@ -1,4 +1,5 @@
-//! A turn that an earlier process did not bring to its end, taken up again without a word of the host.
+//! A turn that an earlier process did not bring to its end, taken up again without a word of the host: one that was
+//! interrupted, if that is wanted, and always one whose last call a hook had put off.
 
 use pilothouse_proto::{Content, ContentBlock, Role, User};
 
@@ -14,13 +15,19 @@ const REASON: &str = "CLAUDE_CODE_RESUME_REASON";
 
 /// The prompt that takes up the last turn again; none when that is not wanted, or the turn came to its end.
 pub(super) fn prompt(session: &Session) -> Option<Prompt> {
+    let go_on = || {
+        let frame = User { uuid: session.stamp().uuid().into(), ..User::prompt(words::GO_ON) };
+        Prompt::from_host(frame)
+    };
+    if let Some(call) = session.take_put_off() {
+        return Some(Prompt { takes_up: Some(call), ..go_on() });
+    }
     let env = &session.launch().env;
     if !env.is_on(SWITCH) || !is_unanswered(session) {
         return None;
     }
     let reason = env.get(REASON).unwrap_or("interrupted_turn").to_owned();
-    let frame = User { uuid: session.stamp().uuid().into(), ..User::prompt(words::GO_ON) };
-    Some(Prompt { resumes: Some(reason), ..Prompt::from_host(frame) })
+    Some(Prompt { resumes: Some(reason), ..go_on() })
 }
 
 /// Whether the last word is the user's. One that stopped the turn wanted no answer.

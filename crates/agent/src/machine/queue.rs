@@ -1,5 +1,6 @@
 use std::collections::{HashSet, VecDeque};
 
+use pilothouse_proto::message::DeferredToolUse;
 use pilothouse_proto::{Content, ContentBlock, MessageOrigin, Priority, User, Uuid};
 
 /// A message for the model that waits for its turn.
@@ -13,6 +14,8 @@ pub(crate) struct Prompt {
     pub(crate) own_id: Option<Uuid>,
     /// Why the turn was interrupted that this prompt takes up again, if it does.
     pub(crate) resumes: Option<String>,
+    /// The call that was put off and is made before this prompt is answered.
+    pub(crate) takes_up: Option<DeferredToolUse>,
 }
 
 /// What became of a prompt, as `command_lifecycle` names it.
@@ -60,12 +63,12 @@ pub(crate) struct Queue {
 
 impl Prompt {
     pub(crate) fn from_host(frame: User) -> Self {
-        Self { frame: Box::new(frame), from_host: true, own_id: None, resumes: None }
+        Self { frame: Box::new(frame), from_host: true, own_id: None, resumes: None, takes_up: None }
     }
 
     pub(crate) fn own(content: impl Into<Content>, origin: Option<MessageOrigin>) -> Self {
         let frame = User { origin: origin.into(), ..User::prompt(content) };
-        Self { frame: Box::new(frame), from_host: false, own_id: None, resumes: None }
+        Self { frame: Box::new(frame), from_host: false, own_id: None, resumes: None, takes_up: None }
     }
 
     pub(crate) fn uuid(&self) -> Option<&str> {

@@ -1,6 +1,7 @@
 //! A server's question on its way to the user and back: hooks may answer it, and may change the answer.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use pilothouse_link::{Agent, Handle};
 use pilothouse_proto::control::Elicitation;
@@ -12,6 +13,9 @@ use serde_json::{Map, Value};
 use crate::hooks::Occasion;
 use crate::scene::Scene;
 use crate::session::Session;
+
+/// An interrupt is answered within this time, and the end of the turn is told after it.
+const ANSWERING: Duration = Duration::from_millis(1);
 
 /// What a server is told.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,11 +50,20 @@ pub(crate) async fn elicit(session: &Arc<Session>, question: Elicitation) -> Eli
         None => {
             session.asks_somebody();
             let _asking = Asking(session);
-            ask(session.host(), question).await
+            tokio::select! {
+                answer = ask(session.host(), question) => answer,
+                () = withdrawn(session) => Elicited { action: ElicitationAction::Cancel, content: None },
+            }
         }
     };
     let told = Occasion::elicitation_result(&scene, server, answer.action.clone(), answer.content.clone());
     hooked(session, &scene, told, HookEvent::ElicitationResult).await.unwrap_or(answer)
+}
+
+/// Waits until the turn that the question came up in is stopped, and the host has heard that it is.
+async fn withdrawn(session: &Session) {
+    session.turn_stopped().await;
+    tokio::time::sleep(ANSWERING).await;
 }
 
 /// Asks the host.

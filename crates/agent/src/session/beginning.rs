@@ -97,6 +97,8 @@ impl Session {
             max_thinking_tokens: launch.max_thinking_tokens,
             effort: launch.effort.clone(),
             resume_reason: None,
+            turn_stop: CancellationToken::new(),
+            put_off: None,
             prompt_id: stamp.uuid(),
             held: Vec::new(),
             unjudged: 0,

@@ -9,6 +9,7 @@ use tokio::sync::mpsc;
 use super::Session;
 use crate::frames::result::no_subagents;
 use crate::machine::{Doing, Lifecycle, Prompt, Queue};
+use crate::stop::StopSignal;
 use crate::turn;
 
 impl Session {
@@ -38,8 +39,9 @@ impl Session {
     }
 
     /// A turn begins: what is counted per turn starts over.
-    pub(crate) fn begin_turn(&self) {
+    pub(crate) fn begin_turn(&self, stop: &StopSignal) {
         let mut state = self.state();
+        state.turn_stop = stop.token().clone();
         state.prompt_id = self.stamp.uuid();
         state.denials.clear();
         state.unjudged = 0;

@@ -9,7 +9,7 @@ use pilothouse_proto::message::{
 use pilothouse_proto::system::InformationalLevel;
 use pilothouse_proto::{ContentBlock, Extra, Message, Opt};
 
-use super::Talking;
+use super::{Talking, tell};
 use crate::calls::Performed;
 use crate::machine::{End, Stop};
 use crate::voice::failed_result;
@@ -107,7 +107,7 @@ impl Talking {
         while let Ok(Some(done)) = tokio::time::timeout_at(deadline, self.running.join_next()).await {
             if let Ok(performed) = done {
                 let (id, end) = (performed.call.id.clone(), performed.end.clone());
-                self.tell(&performed);
+                tell(&self.talk.session, &self.talk.voice, &performed);
                 self.results.insert(id.clone(), performed);
                 self.turn.call_ended(&id, end);
             }
@@ -116,7 +116,7 @@ impl Talking {
         for id in self.turn.unfinished() {
             if let Some(call) = self.calls.iter().find(|call| call.id == id).cloned() {
                 let performed = Performed::interrupted(call, false);
-                self.tell(&performed);
+                tell(&self.talk.session, &self.talk.voice, &performed);
                 self.results.insert(id, performed);
             }
         }

@@ -19,6 +19,7 @@ use tokio::task::JoinSet;
 
 use crate::calls::{self, Performed};
 use crate::compact;
+use crate::deferred;
 use crate::events;
 use crate::history::History;
 use crate::hooks::{Failure, Occasion};
@@ -288,31 +289,16 @@ impl Talking {
         match end {
             CallEnd::Deferred => {
                 let ToolCall { id, name, input, .. } = performed.call.clone();
-                self.said.deferred = Some(DeferredToolUse { id, name, input, extra: Extra::new() });
+                let call = DeferredToolUse { id, name, input, extra: Extra::new() };
+                deferred::write_down(&self.talk.session, &call);
+                self.said.deferred = Some(call);
             }
             _ => {
-                self.tell(&performed);
+                tell(&self.talk.session, &self.talk.voice, &performed);
                 self.results.insert(id.clone(), performed);
             }
         }
         self.turn.call_ended(&id, end)
-    }
-
-    fn tell(&self, performed: &Performed) {
-        if let Some(task) = performed.structured.get("backgroundTaskId").and_then(Value::as_str) {
-            self.talk.session.command_began(task, &performed.call);
-        }
-        for frame in &performed.before {
-            self.talk.session.output().emit(frame.clone());
-        }
-        let voice = &self.talk.voice;
-        voice.tool_result(performed.result.clone(), performed.structured.clone(), performed.meta.clone());
-        for blocks in &performed.follow_ups {
-            voice.own_words(blocks.clone(), true, |_| {});
-        }
-        for frame in &performed.after {
-            self.talk.session.output().emit(frame.clone());
-        }
     }
 
     fn nudge(&mut self, nudge: Nudge) {
@@ -382,6 +368,23 @@ impl Talking {
             self.inform(InformationalLevel::Warning, words::stop_hooks_overruled());
         }
         self.turn.stop_hooks_said(go_on)
+    }
+}
+
+/// Tells what came of a call.
+pub(crate) fn tell(session: &Session, voice: &Voice, performed: &Performed) {
+    if let Some(task) = performed.structured.get("backgroundTaskId").and_then(Value::as_str) {
+        session.command_began(task, &performed.call);
+    }
+    for frame in &performed.before {
+        session.output().emit(frame.clone());
+    }
+    voice.tool_result(performed.result.clone(), performed.structured.clone(), performed.meta.clone());
+    for blocks in &performed.follow_ups {
+        voice.own_words(blocks.clone(), true, |_| {});
+    }
+    for frame in &performed.after {
+        session.output().emit(frame.clone());
     }
 }
 
