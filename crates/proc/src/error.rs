@@ -124,11 +124,13 @@ pub(crate) fn diagnose(
     }
 }
 
-fn candidates(program: &Path, cwd: Option<&Path>, search: Option<OsString>) -> Vec<PathBuf> {
+/// The files that a program's name may mean.
+pub(crate) fn candidates(program: &Path, cwd: Option<&Path>, search: Option<OsString>) -> Vec<PathBuf> {
     if program.components().count() > 1 || program.is_absolute() {
         let base = cwd.unwrap_or(Path::new(""));
         return vec![base.join(program)];
     }
-    let search = search.unwrap_or_default();
+    // Where the system itself looks when nobody says where.
+    let search = search.unwrap_or_else(|| "/bin:/usr/bin".into());
     std::env::split_paths(&search).map(|dir| dir.join(program)).collect()
 }

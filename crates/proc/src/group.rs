@@ -1,9 +1,10 @@
 use std::collections::HashMap;
 use std::fs;
 use std::io;
-use std::process::{Child, ExitStatus};
+use std::process::ExitStatus;
 use std::sync::{Mutex, PoisonError};
 
+use crate::leader::Leader;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
 /// A child's process group. It refuses to signal once the leader is reaped, because its number may then belong to
@@ -45,11 +46,11 @@ impl Group {
     }
 
     /// Collects a leader that has exited, after ending what it left behind in its group.
-    pub(crate) fn reap(&self, child: &mut Child) -> io::Result<ExitStatus> {
+    pub(crate) fn reap(&self, leader: &Leader) -> io::Result<ExitStatus> {
         let mut reaped = self.reaped.lock().unwrap_or_else(PoisonError::into_inner);
         signal_group(self.leader, Signal::KILL);
         *reaped = true;
-        child.wait()
+        leader.wait()
     }
 
     fn unless_reaped(&self, act: impl FnOnce()) {

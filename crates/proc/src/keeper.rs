@@ -2,7 +2,6 @@
 
 use std::io;
 use std::os::fd::OwnedFd;
-use std::process::Child as Leader;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -12,6 +11,7 @@ use tokio::sync::watch;
 use crate::child::Child;
 use crate::exit::{Exit, ExitWatch};
 use crate::group::Group;
+use crate::leader::Leader;
 use crate::spawn::StderrLines;
 use crate::tail::StderrTail;
 use crate::{group, launcher};
@@ -28,7 +28,7 @@ const MAX_LINE: usize = 64 * 1024;
 
 /// Takes over a started child.
 pub(crate) fn keep(mut leader: Leader, lines: Vec<StderrLines>) -> io::Result<Child> {
-    let process = leader.id();
+    let process = leader.process;
     match Pipes::take(&mut leader) {
         Ok(pipes) => {
             let group = Arc::new(Group::new(process));
@@ -63,10 +63,10 @@ impl Pipes {
     fn take(leader: &mut Leader) -> io::Result<Self> {
         let receiver = |end: OwnedFd| pipe::Receiver::from_owned_fd(end);
         Ok(Self {
-            watch: ExitWatch::new(leader.id())?,
-            stdin: leader.stdin.take().map(|end| pipe::Sender::from_owned_fd(end.into())).transpose()?,
-            stdout: leader.stdout.take().map(|end| receiver(end.into())).transpose()?,
-            stderr: leader.stderr.take().map(|end| receiver(end.into())).transpose()?,
+            watch: ExitWatch::new(leader.process)?,
+            stdin: leader.stdin.take().map(pipe::Sender::from_owned_fd).transpose()?,
+            stdout: leader.stdout.take().map(receiver).transpose()?,
+            stderr: leader.stderr.take().map(receiver).transpose()?,
         })
     }
 }
@@ -97,7 +97,7 @@ impl Keeper {
                 }
             }
         }
-        let status = self.leader.as_mut().map(|leader| self.group.reap(leader));
+        let status = self.leader.as_ref().map(|leader| self.group.reap(leader));
         self.leader = None;
         if let Some(stderr) = &self.stderr {
             // The runtime's idea of readiness may lag behind the exit, so this asks the system itself.

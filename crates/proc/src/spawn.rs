@@ -1,10 +1,14 @@
+use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::child::Child;
 use crate::error::{self, SpawnError};
+use crate::launcher::Start;
+use crate::program::Program;
 use crate::{keeper, launcher, user};
 
 /// Receives each line a child writes to stderr, without its newline.
@@ -129,14 +133,35 @@ impl Spawn {
     /// [`SpawnError`] says what is wrong with the program or the directory, and what to do about it.
     pub async fn start(mut self) -> Result<Child, SpawnError> {
         let lines = std::mem::take(&mut self.stderr_lines);
-        let mut command = self.command();
-        if let Some(user) = &self.user {
-            user::become_user(&mut command, user)?;
-        }
-        let launched = launcher::launch(command).await;
+        let what = match &self.user {
+            None => self.prepared().map(Start::Program),
+            Some(user) => {
+                let mut command = self.command();
+                user::become_user(&mut command, user)?;
+                Ok(Start::Command(Box::new(command)))
+            }
+        };
+        let launched = match what {
+            Ok(what) => launcher::launch(what).await,
+            Err(cause) => Err(cause),
+        };
         let started = launched.and_then(|leader| keeper::keep(leader, lines));
         started
             .map_err(|cause| error::diagnose(cause, &self.program, self.cwd.as_deref(), self.search_path()))
+    }
+
+    fn prepared(&self) -> io::Result<Program> {
+        let mut env: BTreeMap<OsString, OsString> =
+            if self.clear_env { BTreeMap::new() } else { std::env::vars_os().collect() };
+        for (name, value) in &self.env {
+            match value {
+                Some(value) => env.insert(name.clone(), value.clone()),
+                None => env.remove(name),
+            };
+        }
+        let files = error::candidates(Path::new(&self.program), None, self.search_path());
+        let args = std::iter::once(&self.program).chain(&self.args).cloned();
+        Program::new(&files, args, env, self.cwd.as_deref(), matches!(self.stdin, Input::Pipe))
     }
 
     #[expect(clippy::disallowed_methods, reason = "this is the one place that starts processes")]

@@ -55,6 +55,27 @@ async fn environment_and_directory_reach_the_child() {
 }
 
 #[tokio::test]
+async fn a_child_begins_with_no_signal_blocked_and_the_usual_pipe_signal() {
+    let spawn = Spawn::new("cat").arg("/proc/self/status");
+    let done = spawn.run(b"", Limits::default()).await.unwrap();
+    let shown = String::from_utf8(done.stdout).unwrap();
+    let set = |name: &str| {
+        let line = shown.lines().find_map(|line| line.strip_prefix(name)).unwrap();
+        u64::from_str_radix(line.trim(), 16).unwrap()
+    };
+    assert_eq!((set("SigBlk:"), set("SigIgn:") & (1 << 12)), (0, 0), "{shown}");
+}
+
+#[tokio::test]
+async fn a_script_without_a_first_line_is_the_shell_s_and_no_path_means_the_system_s() {
+    let (_dir, script) = file("script", "echo \"$0 $1\"\n", 0o755);
+    let done = Spawn::new(&script).arg("x").run(b"", Limits::default()).await.unwrap();
+    assert_eq!(String::from_utf8(done.stdout).unwrap(), format!("{} x\n", script.display()));
+    let done = Spawn::new("echo").arg("y").env_remove("PATH").run(b"", Limits::default()).await.unwrap();
+    assert_eq!(done.stdout, b"y\n");
+}
+
+#[tokio::test]
 async fn a_child_leads_its_own_group() {
     let marker = Marker::new("group");
     let child = marker.shell("sleep 1000").start().await.unwrap();
