@@ -50,6 +50,7 @@ mod run_command;
 mod scene;
 mod scripted;
 mod session;
+mod small_file;
 mod stamp;
 mod stop;
 mod structured;

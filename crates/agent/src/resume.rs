@@ -1,6 +1,7 @@
 //! Which conversation a session goes on with, and where its transcript is written.
 
 use pilothouse_proto::{MessageParam, SessionId};
+use pilothouse_settings::{Layer, Problem, ProblemKind};
 use pilothouse_store::{Checkpoints, EntryId, LoadOptions, Past, Stamp, Store, StoreError, Transcript};
 
 use crate::carry_over;
@@ -25,6 +26,19 @@ pub(crate) fn new_transcript(launch: &Launch, id: &SessionId) -> Transcript {
         false => Transcript::unwritten(id, stamp(launch)),
     };
     mirrored(launch, transcript)
+}
+
+/// Refuses to begin under a policy of the command line that cannot be read: it may forbid anything.
+pub(crate) fn under_policy(session: &Session) -> Result<(), CannotBegin> {
+    let is_lost = |problem: &&Problem| {
+        problem.origin.layer == Layer::Policy
+            && problem.origin.file.is_none()
+            && matches!(problem.kind, ProblemKind::Syntax(_) | ProblemKind::WrongType { .. })
+    };
+    match session.settings_problems().iter().find(is_lost) {
+        Some(problem) => Err(CannotBegin { text: format!("Error: {problem}"), with_result: true }),
+        None => Ok(()),
+    }
 }
 
 /// Finds the conversation that the command line asks for and makes the session go on with it.

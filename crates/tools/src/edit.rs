@@ -8,7 +8,7 @@ use crate::patch::structured_patch;
 use crate::places::Place;
 use crate::schema::{path_argument, schema_of};
 use crate::seen::Sight;
-use crate::text_file::{self, TextError, TextFile};
+use crate::text_file::{self, Form, TextError, TextFile};
 use crate::tool::{Input, Outcome, Running, Spec, Tool, Touch};
 use crate::workspace::Workspace;
 
@@ -66,12 +66,15 @@ impl Planned {
         args.check()?;
         let path = workspace.resolve(&path);
         let place = workspace.place(&path);
-        let file = match text_file::read(&place) {
+        let file = match text_file::read(&place).and_then(|file| file.to_be_changed(&place)) {
             Ok(file) => file,
-            Err(TextError::Missing(_)) if old.is_empty() => TextFile { text: String::new(), crlf: false },
+            Err(TextError::Missing(_)) if old.is_empty() => {
+                TextFile { text: String::new(), form: Form::default(), is_exact: true }
+            }
             Err(e) => return Err(Outcome::failed(e.to_string())),
         };
-        let changed = replaced(&file.text, &old, &new, everywhere).map_err(|problem| {
+        let new_lines = if file.form.crlf { new.replace("\r\n", "\n") } else { new.clone() };
+        let changed = replaced(&file.text, &old, &new_lines, everywhere).map_err(|problem| {
             let stale = workspace.seen().sight(&path) == Sight::Stale;
             let why = if stale { "; the file was changed since it was read" } else { "" };
             Outcome::misuse(format!("{problem}{why}"))
@@ -83,7 +86,7 @@ impl Planned {
 fn edit(input: Input, workspace: &Workspace) -> Result<Outcome, Outcome> {
     let Planned { path, place, file, changed, old, new, everywhere } = Planned::of(input, workspace)?;
     workspace.announce_change(&path);
-    text_file::replace(&place, &changed, file.crlf)
+    text_file::replace(&place, &changed, file.form)
         .map_err(|e| Outcome::failed(format!("cannot write {}: {e}", path.display())))?;
     workspace.seen().note(&path);
     Ok(Outcome::text(
@@ -102,13 +105,14 @@ fn replaced(text: &str, old: &str, new: &str, everywhere: bool) -> Result<String
             false => Err("`old_string` is empty but the file is not: give the text to replace".to_owned()),
         };
     }
-    // Models see `\n`; so does `text`, whatever the file on disk has.
-    let old = old.replace("\r\n", "\n");
-    match text.matches(&old).count() {
+    // Models see `\n`; so does `text`, unless the file on disk has both kinds of line ends.
+    let plain = old.replace("\r\n", "\n");
+    let old = if text.contains(old) { old } else { plain.as_str() };
+    match text.matches(old).count() {
         0 => Err("`old_string` is not in the file: check white space and line ends, or read the file again"
             .to_owned()),
-        1 => Ok(text.replacen(&old, new, 1)),
-        _ if everywhere => Ok(text.replace(&old, new)),
+        1 => Ok(text.replacen(old, new, 1)),
+        _ if everywhere => Ok(text.replace(old, new)),
         n => Err(format!(
             "`old_string` is in the file {n} times: give more of the text around it, or set replace_all"
         )),

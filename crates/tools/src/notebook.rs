@@ -157,7 +157,8 @@ impl Planned {
             }
         }
         let place = workspace.place(&path);
-        let file = text_file::read(&place).map_err(|e| Outcome::failed(e.to_string()))?;
+        let file = text_file::read(&place).and_then(|file| file.to_be_changed(&place));
+        let file = file.map_err(|e| Outcome::failed(e.to_string()))?;
         let mut notebook: Value = serde_json::from_str(&file.text)
             .map_err(|e| Outcome::failed(format!("{} is not a valid notebook: {e}", path.display())))?;
         let change = Change { id: id.as_deref(), kind: kind.as_deref(), source: &source, mode: &mode };
@@ -170,7 +171,7 @@ fn edit(input: Input, workspace: &Workspace) -> Result<Outcome, Outcome> {
     let Planned { path, place, file, notebook, done, source, mode } = Planned::of(input, workspace)?;
     let updated = pretty(&notebook, file.text.ends_with('\n'));
     workspace.announce_change(&path);
-    text_file::replace(&place, &updated, file.crlf)
+    text_file::replace(&place, &updated, file.form)
         .map_err(|e| Outcome::failed(format!("cannot write {}: {e}", path.display())))?;
     workspace.seen().note(&path);
     let language =

@@ -119,6 +119,9 @@ fn cut(line: &str) -> String {
 
 fn image(place: &Place, extension: &str) -> Result<Outcome, TextError> {
     let bytes = text_file::read_bytes(place)?;
+    if bytes.len() > text_file::LARGEST_IMAGE {
+        return Err(TextError::LargeImage { path: place.path.display().to_string(), size: bytes.len() });
+    }
     let kind = match extension {
         "png" => "image/png",
         "gif" => "image/gif",

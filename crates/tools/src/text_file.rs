@@ -7,13 +7,36 @@ use crate::places::Place;
 /// No tool takes in more of a file than this; larger ones are read in parts or searched.
 pub(crate) const LARGEST: u64 = 64 << 20;
 
+/// No model takes more of a picture than this, which is 5 MB in base64.
+pub(crate) const LARGEST_IMAGE: usize = 3_750_000;
+
+/// Some programs begin their texts with it.
+const MARK: char = '\u{feff}';
+
 /// The text of a file, and what has to be kept when it is written back.
 #[derive(Debug)]
 pub(crate) struct TextFile {
-    /// With `\n` line ends.
+    /// With `\n` line ends, unless the file has both kinds.
     pub(crate) text: String,
-    /// Whether the lines ended in `\r\n`.
+    pub(crate) form: Form,
+    /// False when some bytes are no UTF-8 and were replaced: then it must not be written back.
+    pub(crate) is_exact: bool,
+}
+
+/// How a text lies in its file.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Form {
+    /// Whether every line ends in `\r\n`.
     pub(crate) crlf: bool,
+    /// Whether it begins with a byte order mark.
+    pub(crate) mark: bool,
+}
+
+impl TextFile {
+    /// Refuses a file that cannot be changed in part without changing the rest.
+    pub(crate) fn to_be_changed(self, place: &Place) -> Result<Self, TextError> {
+        if self.is_exact { Ok(self) } else { Err(TextError::OtherEncoding(place.path.display().to_string())) }
+    }
 }
 
 /// Why a file could not be taken as text.
@@ -26,9 +49,17 @@ pub(crate) enum TextError {
     #[error("{0} is not a regular file; devices, pipes and sockets cannot be read")]
     Special(String),
     #[error(
-        "{path} is too large ({size} bytes; the limit is {LARGEST}); read a part of it with offset and limit, or search it"
+        "{path} is too large ({size} bytes; the limit is {LARGEST}); search it, or read a part of it with Bash (`sed -n`)"
     )]
     TooLarge { path: String, size: u64 },
+    #[error(
+        "{0} is not UTF-8, and an edit would change more than it says; use Bash with a tool that knows its encoding"
+    )]
+    OtherEncoding(String),
+    #[error(
+        "{path} has {size} bytes, more than a model takes of a picture ({LARGEST_IMAGE}); make it smaller with Bash first"
+    )]
+    LargeImage { path: String, size: usize },
     #[error("{0} looks like a binary file; use Bash with a tool that understands its format")]
     Binary(String),
     #[error("cannot read {path}: {source}")]
@@ -74,22 +105,32 @@ pub(crate) fn read(place: &Place) -> Result<TextFile, TextError> {
     if bytes.iter().take(8192).any(|byte| *byte == 0) {
         return Err(TextError::Binary(place.path.display().to_string()));
     }
-    let text =
-        String::from_utf8(bytes).unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned());
-    let text = text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text);
-    let crlf = text.contains("\r\n");
-    Ok(TextFile { text: if crlf { text.replace("\r\n", "\n") } else { text }, crlf })
+    let (text, is_exact) = match String::from_utf8(bytes) {
+        Ok(text) => (text, true),
+        Err(error) => (String::from_utf8_lossy(error.as_bytes()).into_owned(), false),
+    };
+    let (text, mark) = match text.strip_prefix(MARK) {
+        Some(rest) => (rest.to_owned(), true),
+        None => (text, false),
+    };
+    let ends = text.matches("\r\n").count();
+    let crlf = ends > 0 && ends == text.matches('\n').count();
+    let text = if crlf { text.replace("\r\n", "\n") } else { text };
+    Ok(TextFile { text, form: Form { crlf, mark }, is_exact })
 }
 
 /// Puts `text` in the place of a file in one step: whoever reads it sees the old or the new content, never a half.
 ///
 /// A link was followed, so that it stays a link; missing folders are made; the file keeps its permissions.
-pub(crate) fn replace(place: &Place, text: &str, crlf: bool) -> io::Result<()> {
+pub(crate) fn replace(place: &Place, text: &str, form: Form) -> io::Result<()> {
     let name = place.real.file_name().ok_or(io::ErrorKind::IsADirectory)?;
     let (_open, folder) = place.folder()?;
     let target = folder.join(name);
     let mut scratch = tempfile::Builder::new().prefix(".pilothouse-").tempfile_in(&folder)?;
-    if crlf {
+    if form.mark {
+        scratch.write_all(MARK.encode_utf8(&mut [0; 4]).as_bytes())?;
+    }
+    if form.crlf {
         scratch.write_all(text.replace('\n', "\r\n").as_bytes())?;
     } else {
         scratch.write_all(text.as_bytes())?;

@@ -5,7 +5,7 @@ use crate::args::Args;
 use crate::patch::structured_patch;
 use crate::schema::{path_argument, schema_of};
 use crate::seen::Sight;
-use crate::text_file::{self, TextError};
+use crate::text_file::{self, Form, TextError};
 use crate::tool::{Input, Outcome, Running, Spec, Tool, Touch};
 use crate::workspace::Workspace;
 
@@ -55,7 +55,7 @@ fn write(input: Input, workspace: &Workspace) -> Result<Outcome, Outcome> {
         ));
     }
     workspace.announce_change(&path);
-    text_file::replace(&place, &content, false)
+    text_file::replace(&place, &content, Form::default())
         .map_err(|e| Outcome::failed(format!("cannot write {}: {e}", path.display())))?;
     workspace.seen().note(&path);
     let kind = if old.is_some() { "update" } else { "create" };

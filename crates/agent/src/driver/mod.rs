@@ -99,7 +99,7 @@ impl Driver {
         let session = self.session.clone();
         let complain = self.complain.clone();
         let mut intake = Intake::new(events, requests);
-        if let Err(cannot) = resume::begin(&session) {
+        if let Err(cannot) = resume::under_policy(&session).and_then(|()| resume::begin(&session)) {
             if cannot.with_result {
                 // Nothing is said before the host has spoken, unless it never does.
                 if let Ok(Came::Request(request)) = tokio::time::timeout(FIRST_WORD, intake.next()).await {

@@ -7,6 +7,7 @@ use pilothouse_settings::Settings;
 use serde_json::{Map, Value};
 
 use crate::launch::Launch;
+use crate::small_file;
 
 /// A server and where its configuration is from.
 #[derive(Clone, Debug, PartialEq)]
@@ -92,6 +93,9 @@ pub fn configured(launch: &Launch, settings: &Settings) -> (Vec<Configured>, Vec
     (found.servers, found.problems)
 }
 
+/// The most of a file that is read; what has more is no JSON then.
+const LARGEST: usize = 64 << 20;
+
 struct Found<'a> {
     env: &'a dyn Fn(&str) -> Option<String>,
     servers: Vec<Configured>,
@@ -131,7 +135,7 @@ impl Found<'_> {
             true => serde_json::from_str(argument).map_err(|error| format!("--mcp-config: {error}")),
             false => {
                 let path = cwd.join(argument);
-                let text = fs_err::read_to_string(&path).map_err(|error| format!("--mcp-config: {error}"));
+                let text = small_file::read(&path, LARGEST).map_err(|error| format!("--mcp-config: {error}"));
                 text.and_then(|text| {
                     serde_json::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))
                 })
@@ -145,7 +149,7 @@ impl Found<'_> {
     }
 
     fn read(&mut self, path: &Path) -> Option<Value> {
-        let text = match std::fs::read_to_string(path) {
+        let text = match small_file::read(path, LARGEST) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return None,
             Err(error) => {

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::session::Session;
+use crate::small_file;
 
 /// A memory file larger than this is cut: it would fill the context of every request.
 const LARGEST: usize = 40_000;
@@ -15,7 +16,9 @@ pub(crate) fn reminder(session: &Session) -> Option<String> {
     let parts: Vec<String> = files(session)
         .iter()
         .filter_map(|path| {
-            let text = fs_err::read_to_string(path).ok().filter(|text| !text.trim().is_empty())?;
+            // Four bytes are the most that a character takes; one more shows that something was left out.
+            let text =
+                small_file::read(path, 4 * (LARGEST + 1)).ok().filter(|text| !text.trim().is_empty())?;
             Some(format!("From {}:\n\n{}", path.display(), cut(&text)))
         })
         .collect();

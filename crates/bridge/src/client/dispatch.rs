@@ -10,7 +10,7 @@ use crate::api::{
     RequestId, Seq, SessionCreated, SessionId, SessionList, Subscribe, Subscribed, Welcome,
 };
 use crate::auth::{Project, Scope};
-use crate::session::{Parcel, Refusal, Started, Verdict, What};
+use crate::session::{Channel, Parcel, Refusal, Started, Verdict, What};
 use crate::ws;
 
 /// How many events a page of history has unless the client asks for another number.
@@ -72,6 +72,7 @@ impl Client {
             }
             ClientMessage::ResumeSession(resume) => {
                 let project = self.project(&resume.project_path)?;
+                self.within_roots(&SessionId(resume.session_id.clone()))?;
                 let started = self.hub.resume(resume, project, &by).await?;
                 self.started(started, request_id, sink).await
             }
@@ -168,17 +169,36 @@ impl Client {
         self.roots.open(path).map_err(not_allowed)
     }
 
-    /// A mode that never asks is granted on its own, also where the CLI suggests it.
+    /// A mode is changed by whom may change it, also where the CLI suggests it; one that never asks is granted on its own.
     fn may_pick(&self, always: &ApproveAlways) -> Result<(), Refusal> {
         let Some(session_id) = always.session_id.as_ref().or(self.addressed.as_ref()) else { return Ok(()) };
         let view = self.hub.view(session_id);
         let open = view.as_ref().and_then(|view| view.approval(&always.id));
         let picked = always.suggestions.iter().flatten().filter_map(|at| open?.suggestions.get(*at));
-        let bypasses = |update: &PermissionUpdate| matches!(update, PermissionUpdate::SetMode(set) if set.mode == PermissionMode::BypassPermissions);
-        if picked.into_iter().any(bypasses) {
-            scopes::need(Scope::Bypass, self.device.scopes)
-        } else {
-            Ok(())
+        let mode = |update: &PermissionUpdate| match update {
+            PermissionUpdate::SetMode(set) => Some(set.mode.clone()),
+            _ => None,
+        };
+        for mode in picked.filter_map(mode) {
+            scopes::need(Scope::Configure, self.device.scopes)?;
+            if mode == PermissionMode::BypassPermissions {
+                scopes::need(Scope::Bypass, self.device.scopes)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A session of a project that may be seen. Any other is as good as none.
+    fn channel(&self, session_id: &SessionId) -> Result<Arc<Channel>, Refusal> {
+        self.within_roots(session_id)?;
+        self.hub.channel(session_id)
+    }
+
+    /// Refuses a session of ours whose project is outside of the roots.
+    fn within_roots(&self, session_id: &SessionId) -> Result<(), Refusal> {
+        match self.hub.view(session_id) {
+            Some(view) if !self.roots.covers(view.project_path.as_ref()) => Err(Refusal::unknown(session_id)),
+            _ => Ok(()),
         }
     }
 
@@ -188,7 +208,7 @@ impl Client {
         let session_id = named
             .or_else(|| self.addressed.clone())
             .ok_or_else(|| Refusal::new(ErrorCode::NoSession, none))?;
-        let channel = self.hub.channel(&session_id)?;
+        let channel = self.channel(&session_id)?;
         if !self.sent.contains_key(&session_id) {
             let joined = channel.join(&self.outbox, &self.device.name, None);
             self.sent.insert(session_id.clone(), joined.since);
@@ -276,7 +296,7 @@ impl Client {
         sink: &mut impl Sink,
     ) -> Result<(), Stopped> {
         let Subscribe { session_id, since } = subscribe;
-        let joined = self.hub.channel(&session_id)?.join(&self.outbox, &self.device.name, since);
+        let joined = self.channel(&session_id)?.join(&self.outbox, &self.device.name, since);
         let sent = self.sent.entry(session_id.clone()).or_insert(joined.since);
         if since.is_some() {
             *sent = joined.since;

@@ -1,5 +1,7 @@
 //! The embedded store: one SQLite file in WAL mode.
 
+use std::fs::{OpenOptions, Permissions};
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -43,6 +45,7 @@ impl SqliteStore {
     /// # Errors
     /// When it is no log, or one of a newer bridge.
     pub fn open(path: &Path) -> Result<Self, StorageError> {
+        keep_private(path)?;
         let mut writing = connect(path)?;
         let found: i64 = writing.query_row("PRAGMA user_version", [], |row| row.get(0))?;
         match found {
@@ -225,6 +228,13 @@ impl EventStore for SqliteStore {
         transaction.commit()?;
         Ok(())
     }
+}
+
+/// Conversations are nobody else's, whatever the directory says. SQLite makes its other files like this one.
+fn keep_private(path: &Path) -> Result<(), StorageError> {
+    let opened = OpenOptions::new().create(true).append(true).mode(0o600).open(path);
+    let made = opened.and_then(|file| file.set_permissions(Permissions::from_mode(0o600)));
+    made.map_err(|error| StorageError::Database(format!("{}: {error}", path.display())))
 }
 
 fn append_event(transaction: &Transaction<'_>, event: &NewEvent) -> Result<(), StorageError> {

@@ -19,6 +19,7 @@ mod state;
 mod translate;
 mod viewers;
 
+pub(crate) use channel::Channel;
 pub(crate) use command::What;
 pub(crate) use decide::Verdict;
 pub use hub::{Hub, Started};

@@ -39,12 +39,21 @@ pub(crate) async fn sessions(
     Ok(channels)
 }
 
-/// The whole state of a session, folded from its log.
-pub(crate) async fn replay(log: &Log, session: &SessionId) -> Result<State, StorageError> {
+/// The whole state of a session, folded from its log. What the log has forgotten is taken from the summary.
+pub(crate) async fn replay(
+    log: &Log,
+    session: &SessionId,
+    summary: Option<SessionView>,
+) -> Result<State, StorageError> {
     let mut state = State::new(session.clone());
     loop {
         let page = log.read_after(session, state.view.seq, PAGE).await?;
         let Some(last) = page.last() else { return Ok(state) };
+        let begins_late = page.first().is_some_and(|first| state.view.seq == Seq(0) && first.seq > Seq(1));
+        if let Some(summary) = summary.as_ref().filter(|_| begins_late) {
+            // Events say again what the summary has of them, except for what they would add once more.
+            state = State::of(SessionView { approvals: Vec::new(), queue: Vec::new(), ..summary.clone() });
+        }
         let last = last.seq;
         for event in &page {
             match Logged::decode(&event.text) {
@@ -58,7 +67,7 @@ pub(crate) async fn replay(log: &Log, session: &SessionId) -> Result<State, Stor
 }
 
 async fn interrupted(log: &Log, row: &SessionRow, outside: &Outside) -> Result<SessionView, StorageError> {
-    let state = replay(log, &row.session).await?;
+    let state = replay(log, &row.session, read_summary(row)).await?;
     if state.view.state != Lifecycle::Running {
         return Ok(state.view);
     }

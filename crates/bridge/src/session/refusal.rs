@@ -1,6 +1,6 @@
 //! Why something that a client asked for was not done.
 
-use crate::api::{ErrorCode, ErrorReply, Reply};
+use crate::api::{ErrorCode, ErrorReply, Reply, SessionId};
 use crate::log::StorageError;
 
 /// Why something was not done, for the client that asked.
@@ -17,6 +17,12 @@ impl Refusal {
     /// A refusal of this kind.
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
         Self { code, message: message.into() }
+    }
+
+    /// No session has this id, or none that may be seen.
+    pub(crate) fn unknown(session_id: &SessionId) -> Self {
+        let message = format!("there is no session {session_id}: list the sessions to see which there are");
+        Self::new(ErrorCode::UnknownSession, message)
     }
 
     /// The session's CLI is gone.

@@ -186,7 +186,10 @@ impl State {
             Event::ModelChanged(change) => self.view.model.clone_from(&change.model),
             Event::SessionRenamed(change) => self.view.title = Some(change.title.clone()),
             Event::SessionArchived(change) => self.view.archived = change.archived,
-            Event::ToolResult(_) | Event::InterruptRequested(_) | Event::Partial(_) | Event::Frame(_) => {}
+            Event::Frame(frame) => {
+                replace(&mut self.view.permission_mode, mode_told(&frame.kind, frame.frame.get()).as_ref());
+            }
+            Event::ToolResult(_) | Event::InterruptRequested(_) | Event::Partial(_) => {}
         }
         self.view.queue =
             self.inputs.iter().filter(|input| !input.sending).map(|input| input.input_id.clone()).collect();
@@ -241,6 +244,17 @@ fn replace(place: &mut Option<String>, value: Option<&String>) {
     if let Some(value) = value {
         *place = Some(value.clone());
     }
+}
+
+/// The mode that the CLI says it is in now: a plan was accepted, or an approval changed it.
+fn mode_told(kind: &str, frame: &str) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Status {
+        #[serde(rename = "permissionMode")]
+        permission_mode: Option<String>,
+    }
+    let may_tell = kind == "system" && frame.contains("permissionMode");
+    serde_json::from_str::<Status>(frame).ok().filter(|_| may_tell)?.permission_mode
 }
 
 /// What a message of the model says about its session.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use pilothouse::sessions::Store;
-use pilothouse::{Options, executable};
+use pilothouse::{Options, SystemPrompt, executable};
 use pilothouse_agent::load_script;
 use pilothouse_bridge::api::{AgentInfo, AgentKind};
 use pilothouse_proc::{Limits, Spawn};
@@ -72,6 +72,7 @@ impl Choice {
         move || {
             let options = Options::new()
                 .client_app(concat!("pilothouse/", env!("CARGO_PKG_VERSION")))
+                .system_prompt(SystemPrompt::claude_code())
                 .executable(&program);
             let options = arguments.iter().fold(options, Options::executable_arg);
             match &config_home {

@@ -126,7 +126,7 @@ impl Hub {
         if self.entry(session_id)?.is_live() {
             return self.attached(session_id);
         }
-        let state = recover::replay(&self.inner.log, session_id).await?;
+        let state = recover::replay(&self.inner.log, session_id, Some(entry.channel.view())).await?;
         let mut recorder =
             Recorder { channel: Arc::clone(&entry.channel), log: self.inner.log.clone(), state };
         let running = SessionState {

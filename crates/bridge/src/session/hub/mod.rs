@@ -240,12 +240,7 @@ impl Hub {
     }
 
     fn entry(&self, session_id: &SessionId) -> Result<Entry, Refusal> {
-        let unknown = || {
-            let message =
-                format!("there is no session {session_id}: list the sessions to see which there are");
-            Refusal::new(ErrorCode::UnknownSession, message)
-        };
-        lock(&self.inner.sessions).get(session_id).cloned().ok_or_else(unknown)
+        lock(&self.inner.sessions).get(session_id).cloned().ok_or_else(|| Refusal::unknown(session_id))
     }
 
     pub(crate) fn channel(&self, session_id: &SessionId) -> Result<Arc<Channel>, Refusal> {
@@ -283,7 +278,8 @@ impl Hub {
             What::Rename(title) => SessionRenamed { title, by }.into(),
             What::Archive(archived) => SessionArchived { archived, by }.into(),
             What::Decide { id, .. } => {
-                let state = recover::replay(&self.inner.log, &entry.channel.id).await?;
+                let summary = Some(entry.channel.view());
+                let state = recover::replay(&self.inner.log, &entry.channel.id, summary).await?;
                 let recorder =
                     Recorder { channel: Arc::clone(&entry.channel), log: self.inner.log.clone(), state };
                 return Ok(closed(&recorder, id));

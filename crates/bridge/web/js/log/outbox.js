@@ -10,6 +10,9 @@ import { freshId } from '../wire/bridge.js';
 
 const PLACE = 'pilothouse.outbox';
 
+/** The bridge takes 8 MiB; the rest is for what goes around a message. */
+const LARGEST = 8 * 1024 * 1024 - 64 * 1024;
+
 /**
  * @typedef {object} Outgoing
  * @property {string} sessionId
@@ -54,7 +57,10 @@ export class Outbox {
    * @param {Delivery} delivery
    */
   say(sessionId, text, images, delivery) {
+    /** @type {Outgoing} */
     const message = { sessionId, clientMessageId: freshId(), text, images, delivery };
+    // The bridge hangs up on a frame beyond its limit, and would do so each time it is sent again.
+    if (sizeOf(message) > LARGEST) message.problem = 'It is too large: send less text or fewer pictures.';
     this.messages.push(message);
     this.#keep();
     void this.#send(message);
@@ -62,6 +68,7 @@ export class Outbox {
 
   /** Sends again what was refused. @param {Outgoing} message */
   retry(message) {
+    if (sizeOf(message) > LARGEST) return;
     delete message.problem;
     this.#keep();
     void this.#send(message);
@@ -102,4 +109,9 @@ export class Outbox {
     }
     this.changed.tell();
   }
+}
+
+/** How many bytes a message has on its way. @param {Outgoing} message */
+function sizeOf(message) {
+  return new TextEncoder().encode(JSON.stringify(message)).length;
 }
