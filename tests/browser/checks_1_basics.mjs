@@ -77,7 +77,7 @@ export async function what_a_card_tells(world) {
   const card = (id) => page.locator(`.card[data-session="${id}"]`);
   await until('all of it is told', async () => /^harbour.*, Ready.*\| 1 +\| 2 +\|.*spring-tide.*\$/.test((await card(quiet).textContent()).replaceAll('\n', ' ')));
   assert.match(await page.locator('.row.turn').textContent(), /^(<\$0\.01|\$[\d.]+) · [\d.]+ s · \d+ tokens$/);
-  assert.match(await page.locator('.chat-place').textContent(), /harbour · spring-tide/);
+  await until('the chat tells it too', async () => /harbour · spring-tide/.test(await page.locator('.chat-place').textContent()));
   assert.match(await page.locator('.status-line').textContent(), /Ask.+\d+% of the context used.*\$/);
   // The user's words are on the right, the model's on the left.
   const [user, model] = await Promise.all(['.row.user .bubble', '.row.said .prose'].map((place) => page.locator(place).first().boundingBox()));

@@ -66,7 +66,7 @@ impl Planned {
         args.check()?;
         let path = workspace.resolve(&path);
         let place = workspace.place(&path);
-        let file = match text_file::read(&place).and_then(|file| file.to_be_changed(&place)) {
+        let file = match text_file::read(&place).and_then(|file| file.changeable(&place)) {
             Ok(file) => file,
             Err(TextError::Missing(_)) if old.is_empty() => {
                 TextFile { text: String::new(), form: Form::default(), is_exact: true }

@@ -157,7 +157,7 @@ impl Planned {
             }
         }
         let place = workspace.place(&path);
-        let file = text_file::read(&place).and_then(|file| file.to_be_changed(&place));
+        let file = text_file::read(&place).and_then(|file| file.changeable(&place));
         let file = file.map_err(|e| Outcome::failed(e.to_string()))?;
         let mut notebook: Value = serde_json::from_str(&file.text)
             .map_err(|e| Outcome::failed(format!("{} is not a valid notebook: {e}", path.display())))?;

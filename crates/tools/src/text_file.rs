@@ -34,7 +34,7 @@ pub(crate) struct Form {
 
 impl TextFile {
     /// Refuses a file that cannot be changed in part without changing the rest.
-    pub(crate) fn to_be_changed(self, place: &Place) -> Result<Self, TextError> {
+    pub(crate) fn changeable(self, place: &Place) -> Result<Self, TextError> {
         if self.is_exact { Ok(self) } else { Err(TextError::OtherEncoding(place.path.display().to_string())) }
     }
 }

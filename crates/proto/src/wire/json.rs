@@ -385,7 +385,8 @@ impl<'de> MapAccess<'de> for Inside<'_, 'de> {
         if is_ordinary && self.reader.tokens.byte() == Some(b'}') {
             return Ok(None);
         }
-        if !(is_ordinary && self.reader.tokens.next_key()) && !self.odd_key()? {
+        let follows = (is_ordinary && self.reader.tokens.next_key()) || self.odd_key()?;
+        if !follows {
             return Ok(None);
         }
         seed.deserialize(&mut *self.reader).map(Some)
