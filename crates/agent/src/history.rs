@@ -43,9 +43,12 @@ impl History {
     pub fn replace_result(&self, result: ToolResultBlock) {
         let mut messages = self.lock();
         let Some(Content::Blocks(blocks)) = messages.last_mut().map(|last| &mut last.content) else { return };
-        let stands_for = |block: &&mut ContentBlock| matches!(block, ContentBlock::ToolResult(other) if other.tool_use_id == result.tool_use_id);
-        if let Some(block) = blocks.iter_mut().find(stands_for) {
-            *block = ContentBlock::ToolResult(result);
+        let stand_in = blocks.iter_mut().find_map(|block| match block {
+            ContentBlock::ToolResult(other) if other.tool_use_id == result.tool_use_id => Some(other),
+            _ => None,
+        });
+        if let Some(stand_in) = stand_in {
+            *stand_in = result;
         }
     }
 

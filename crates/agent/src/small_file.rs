@@ -3,12 +3,12 @@
 use std::io::{self, Read as _};
 use std::path::Path;
 
-/// The beginning of a regular file, at most `limit` bytes, with U+FFFD for what is no UTF-8.
-pub(crate) fn read(path: &Path, limit: usize) -> io::Result<String> {
+/// The first bytes of a regular file, at most `limit`.
+pub(crate) fn read(path: &Path, limit: usize) -> io::Result<Vec<u8>> {
     if !fs_err::metadata(path)?.is_file() {
         return Err(io::Error::other(format!("{} is not a regular file", path.display())));
     }
     let mut bytes = Vec::new();
     fs_err::File::open(path)?.take(limit as u64).read_to_end(&mut bytes)?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+    Ok(bytes)
 }

@@ -137,7 +137,7 @@ impl Found<'_> {
                 let path = cwd.join(argument);
                 let text = small_file::read(&path, LARGEST).map_err(|error| format!("--mcp-config: {error}"));
                 text.and_then(|text| {
-                    serde_json::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))
+                    serde_json::from_slice(&text).map_err(|error| format!("{}: {error}", path.display()))
                 })
             }
         };
@@ -157,7 +157,7 @@ impl Found<'_> {
                 return None;
             }
         };
-        let parsed = serde_json::from_str(&text).map_err(|error| format!("{}: {error}", path.display()));
+        let parsed = serde_json::from_slice(&text).map_err(|error| format!("{}: {error}", path.display()));
         parsed.map_err(|problem| self.file_problem(problem)).ok()
     }
 

@@ -16,10 +16,10 @@ pub(crate) fn reminder(session: &Session) -> Option<String> {
     let parts: Vec<String> = files(session)
         .iter()
         .filter_map(|path| {
-            // Four bytes are the most that a character takes; one more shows that something was left out.
-            let text =
-                small_file::read(path, 4 * (LARGEST + 1)).ok().filter(|text| !text.trim().is_empty())?;
-            Some(format!("From {}:\n\n{}", path.display(), cut(&text)))
+            // A character has at most four bytes; one more shows that something was left out.
+            let bytes = small_file::read(path, 4 * (LARGEST + 1)).ok()?;
+            let text = String::from_utf8_lossy(&bytes);
+            (!text.trim().is_empty()).then(|| format!("From {}:\n\n{}", path.display(), cut(&text)))
         })
         .collect();
     if parts.is_empty() {

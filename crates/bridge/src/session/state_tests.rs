@@ -133,3 +133,14 @@ fn a_last_line_is_words_and_no_markup() {
     }
     assert_eq!(shortened(&"*x* ".repeat(1000)).unwrap().chars().count(), 79);
 }
+
+#[test]
+fn the_mode_is_the_one_that_the_cli_says_last() {
+    let told = |kind: &str, mode: &str| {
+        let frame = serde_json::json!({"type": kind, "subtype": "status", "permissionMode": mode});
+        crate::api::Frame { kind: kind.to_owned(), frame: crate::api::Json::of(&frame) }.into()
+    };
+    let begun = SystemEvent { permission_mode: Some("acceptEdits".to_owned()), ..SystemEvent::default() };
+    let state = folded(&[begun.into(), told("system", "plan"), told("telepathy", "bypassPermissions")]);
+    assert_eq!(state.view.permission_mode.as_deref(), Some("plan"));
+}

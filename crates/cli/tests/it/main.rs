@@ -6,6 +6,7 @@ mod catalog;
 mod doctor;
 mod faults;
 mod https;
+mod launching;
 mod memory;
 mod pinned;
 mod rules;

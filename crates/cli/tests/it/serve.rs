@@ -326,3 +326,63 @@ async fn people_are_told_in_words_and_phones_by_a_picture() {
         assert_eq!(within(child.exited()).await.code(), Some(0));
     }
 }
+
+#[tokio::test]
+async fn a_session_whose_oldest_events_are_forgotten_keeps_its_name_and_place() {
+    let served = Served::start(&["--demo"]).await;
+    let log = Path::new(served.told("token_file")).with_file_name("log.db");
+    assert_eq!(fs::metadata(log).unwrap().permissions().mode() & 0o777, 0o600);
+    let mut socket = served.own_socket().await;
+    let project = socket.until("welcome").await["roots"][0].as_str().unwrap().to_owned();
+    socket.say(json!({"type": "start", "projectPath": project})).await;
+    let session = socket.until("system").await["sessionId"].clone();
+    socket.say(json!({"type": "rename_session", "sessionId": session, "title": "Lasting"})).await;
+    socket.say(json!({"type": "input", "text": "think"})).await;
+    socket.until_some("an end", |message| message["subtype"] == "success").await;
+    assert_eq!(served.signalled(Signal::SIGTERM).await, Some(0));
+
+    let again = Served::start_in(served.home, &["--demo", "--limit", "events_per_session=2"], &[]).await;
+    let mut socket = again.own_socket().await;
+    let resume = json!({"type": "resume_session", "sessionId": session, "projectPath": project});
+    socket.say(resume).await;
+    socket.until_some("it runs", |message| message["subtype"] == "session_created").await;
+    socket.say(json!({"type": "list_sessions"})).await;
+    let listed = socket.until("session_list").await;
+    let listed = &listed["sessions"][0];
+    assert_eq!((&listed["title"], &listed["projectPath"]), (&json!("Lasting"), &json!(project)), "{listed}");
+    assert_eq!(again.signalled(Signal::SIGTERM).await, Some(0));
+
+    // To a bridge with other roots it is as good as none.
+    fs::create_dir(again.home.path().join("elsewhere")).unwrap();
+    let other = Served::start_in(again.home, &["--demo", "--root", "elsewhere"], &[]).await;
+    let mut socket = other.own_socket().await;
+    let elsewhere = socket.until("welcome").await["roots"][0].clone();
+    for message in [
+        json!({"type": "get_history", "sessionId": session}),
+        json!({"type": "subscribe", "sessionId": session}),
+        json!({"type": "rename_session", "sessionId": session, "title": "Taken"}),
+        json!({"type": "resume_session", "sessionId": session, "projectPath": elsewhere}),
+    ] {
+        socket.say(message.clone()).await;
+        let refused = socket.until("error").await;
+        assert_eq!(refused["errorCode"], "unknown_session", "{message}: {refused}");
+    }
+    assert_eq!(other.signalled(Signal::SIGTERM).await, Some(0));
+}
+
+#[tokio::test]
+async fn a_cli_is_started_with_its_own_system_prompt() {
+    let home = tempfile::tempdir().unwrap();
+    let claude = fake_claude(home.path(), "2.1.325 (Claude Code)").join("claude");
+    let script = "#!/bin/sh\n[ \"$1\" = --version ] || [ \"$1\" = -v ] || printf '%s\\n' \"$@\" > argv\necho '2.1.325 (Claude Code)'\n";
+    fs::write(&claude, script).unwrap();
+    fs::create_dir(home.path().join("project")).unwrap();
+    let claude = claude.to_str().unwrap().to_owned();
+    let served = Served::start_in(home, &["--claude", &claude, "--root", "project"], &[]).await;
+    let mut socket = served.own_socket().await;
+    let project = socket.until("welcome").await["roots"][0].as_str().unwrap().to_owned();
+    socket.say(json!({"type": "start", "projectPath": project})).await;
+    socket.until_some("it cannot start", |message| message["subtype"] == "start_failed").await;
+    let argv = fs::read_to_string(Path::new(&project).join("argv")).unwrap();
+    assert!(argv.contains("stream-json") && !argv.contains("--system-prompt"), "{argv}");
+}

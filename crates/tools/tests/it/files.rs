@@ -149,6 +149,9 @@ async fn edit_wants_one_exact_match() {
         ("a", "a", "a", false, Err("the same")),
         ("a", "", "b", false, Err("is empty but the file is not")),
         ("one\r\ntwo\r\n", "one\ntwo", "1\n2", false, Ok("1\r\n2\r\n")),
+        ("one\r\ntwo\r\n", "two", "2\r\n3", false, Ok("one\r\n2\r\n3\r\n")),
+        ("a\r\nb\nc\n", "b", "B", false, Ok("a\r\nB\nc\n")),
+        ("\u{feff}a", "a", "b", false, Ok("\u{feff}b")),
         ("", "", "new", false, Ok("new")),
     ];
     for (content, old, new, replace_all, expected) in cases {

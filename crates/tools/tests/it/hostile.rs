@@ -185,3 +185,25 @@ async fn a_command_gets_no_more_than_it_should() {
     // Nothing waits on an input that never comes.
     project.call(&bash(), json!({ "command": "read line; cat; tty || true" })).await;
 }
+
+#[tokio::test]
+async fn a_file_in_another_encoding_is_read_but_not_changed() {
+    let project = Project::new();
+    let path = project.file("latin.txt", "");
+    std::fs::write(&path, b"caf\xe9 au lait").unwrap();
+    let said = project.text(&Read, json!({ "file_path": path })).await;
+    assert!(said.contains("au lait"), "{said}");
+    let input = json!({ "file_path": path, "old_string": "lait", "new_string": "milk" });
+    let said = project.refusal(&Edit, input).await;
+    assert!(said.contains("is not UTF-8"), "{said}");
+    assert_eq!(std::fs::read(&path).unwrap(), b"caf\xe9 au lait");
+}
+
+#[tokio::test]
+async fn a_picture_that_no_model_takes_is_refused() {
+    let project = Project::new();
+    let path = project.file("large.png", "");
+    std::fs::write(&path, vec![b'x'; 4_000_000]).unwrap();
+    let said = project.refusal(&Read, json!({ "file_path": path })).await;
+    assert!(said.contains("4000000 bytes, more than a model takes of a picture"), "{said}");
+}
