@@ -156,7 +156,7 @@ impl End for Host {
 
     fn sort(frame: AgentFrame) -> Sorted<Self> {
         match frame {
-            AgentFrame::ControlRequest(request) => Sorted::Request(request),
+            AgentFrame::ControlRequest(request) => Sorted::Request(*request),
             AgentFrame::ControlResponse(response) => Sorted::Response(response),
             AgentFrame::ControlCancelRequest(cancel) => Sorted::Cancel(cancel.request_id),
             message => Sorted::Message(message),
@@ -164,7 +164,7 @@ impl End for Host {
     }
 
     fn request(request: ControlRequest<HostRequest>) -> HostFrame {
-        HostFrame::ControlRequest(request)
+        HostFrame::ControlRequest(Box::new(request))
     }
 
     fn response(response: ControlResponse) -> HostFrame {
@@ -172,7 +172,7 @@ impl End for Host {
     }
 
     fn cancel(request_id: RequestId) -> HostFrame {
-        HostFrame::ControlCancelRequest(ControlCancelRequest { request_id, ..Default::default() })
+        HostFrame::ControlCancelRequest(ControlCancelRequest { request_id, ..Default::default() }.into())
     }
 
     fn verdict(frame: &AgentFrame) -> Option<Result<(), String>> {
@@ -221,7 +221,7 @@ impl End for Agent {
 
     fn sort(frame: HostFrame) -> Sorted<Self> {
         match frame {
-            HostFrame::ControlRequest(request) => Sorted::Request(request),
+            HostFrame::ControlRequest(request) => Sorted::Request(*request),
             HostFrame::ControlResponse(response) => Sorted::Response(response),
             HostFrame::ControlCancelRequest(cancel) => Sorted::Cancel(cancel.request_id),
             message => Sorted::Message(message),
@@ -229,7 +229,7 @@ impl End for Agent {
     }
 
     fn request(request: ControlRequest<AgentRequest>) -> AgentFrame {
-        AgentFrame::ControlRequest(request)
+        AgentFrame::ControlRequest(Box::new(request))
     }
 
     fn response(response: ControlResponse) -> AgentFrame {
@@ -237,7 +237,7 @@ impl End for Agent {
     }
 
     fn cancel(request_id: RequestId) -> AgentFrame {
-        AgentFrame::ControlCancelRequest(ControlCancelRequest { request_id, ..Default::default() })
+        AgentFrame::ControlCancelRequest(ControlCancelRequest { request_id, ..Default::default() }.into())
     }
 
     fn verdict(_: &HostFrame) -> Option<Result<(), String>> {

@@ -191,6 +191,12 @@ impl<E: End> Handle<E> {
         self.send_line(line).await
     }
 
+    /// [`Handle::send`] if that need not wait: true when the frame is on its way. Otherwise `send` it; it also says what is
+    /// wrong with a connection that takes none.
+    pub fn try_send(&self, frame: &E::Out) -> bool {
+        E::line(frame).is_ok_and(|line| matches!(self.shared.writer.try_send_line(line), Ok(Ok(()))))
+    }
+
     /// Writes a frame or queues it, without waiting: for whoever must keep frames in the order of other work. A sender of
     /// much should let [`Handle::room`] hold it back.
     ///

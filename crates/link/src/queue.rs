@@ -122,6 +122,14 @@ impl<F: Wire> Events<F> {
         Some(batch)
     }
 
+    /// Whether [`Events::poll_event`] would be ready now.
+    pub fn has_more(&self) -> bool {
+        !self.current.as_slice().is_empty() || {
+            let state = self.shared.lock();
+            !state.batches.is_empty() || state.sender_gone
+        }
+    }
+
     /// [`Events::next`] for hand-written futures.
     pub fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Option<Event<F>>> {
         // There is one consumer, so a plain store is enough to count.

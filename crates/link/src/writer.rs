@@ -77,6 +77,14 @@ impl Writer {
         self.put(line)
     }
 
+    /// The same if it need not wait; the line comes back if it must.
+    pub(crate) fn try_send_line(&self, line: Vec<u8>) -> Result<Result<(), WriteError>, Vec<u8>> {
+        match self.turnstile.try_lock() {
+            Ok(_turn) if *self.queued.borrow() <= FULL_AT => Ok(self.put(line)),
+            _ => Err(line),
+        }
+    }
+
     /// Waits until the other end has taken most of what was sent before.
     pub(crate) async fn room(&self) {
         if *self.queued.borrow() > FULL_AT {

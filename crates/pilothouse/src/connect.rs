@@ -1,9 +1,9 @@
 //! From options to a live session: start the CLI, connect, shake hands.
 
 use std::ffi::OsString;
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::path::PathBuf;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
@@ -11,8 +11,8 @@ use pilothouse_link::tape::Recorder;
 use pilothouse_link::{Connect, Events, Handle, Host, RequestError, SendError, Transport};
 use pilothouse_mcp::ServerSet;
 use pilothouse_proc::{Ladder, Spawn};
-use pilothouse_proto::AgentFrame;
 use pilothouse_proto::control::InitializeResponse;
+use pilothouse_proto::{AgentFrame, HostFrame};
 use pilothouse_store::Store;
 use tempfile::TempDir;
 use tokio::task::JoinHandle;
@@ -26,11 +26,13 @@ use crate::executable;
 use crate::mcp;
 use crate::options::environment::environment;
 use crate::options::{Options, argv, initialize};
+use crate::prompt::Prompt;
 use crate::pump::Pump;
 use crate::session::{Session, Shared};
 use crate::session_store::materialize::{config_home, materialize};
 use crate::session_store::mirror::Mirror;
 use crate::shadow;
+use crate::turn::Turn;
 use crate::version;
 
 /// How much of what a program prints is worth a place in an error.
@@ -61,7 +63,22 @@ impl Options {
     }
 
     fn start(self) -> BoxFuture<'static, Result<Session, Error>> {
-        Box::pin(self.start_child())
+        Box::pin(self.start_child(None))
+    }
+
+    /// Connects and sends a first message, which does not wait for the handshake if it need not: a CLI takes up one thing
+    /// after the other. With hooks it does need to, because only the reply says whether the CLI will run them.
+    pub(crate) async fn connect_and_send(self, prompt: Prompt) -> Result<(Session, Turn), Error> {
+        if !self.handlers.hooks.is_empty() {
+            let session = self.start_child(None).await?;
+            let turn = session.send(prompt).await?;
+            return Ok((session, turn));
+        }
+        let uuid = prompt.uuid().to_owned();
+        let frame = prompt.into_frame(self.flags.verbatim_prompts, true);
+        let session = self.start_child(Some(frame)).await?;
+        let turn = session.turn_of_sent(&uuid);
+        Ok((session, turn))
     }
 
     fn start_over(self, transport: Transport) -> BoxFuture<'static, Result<Session, Error>> {
@@ -71,18 +88,20 @@ impl Options {
             let home = Store::of_user().ok().map(|store| store.config_home().to_owned());
             let mirror = self.mirror(home, None);
             let (handle, events) = self.connection(&servers, mirror.as_ref())?.over(transport);
-            self.shake_hands(handle, events, servers, Vec::new(), mirror).await
+            self.shake_hands(handle, events, servers, Vec::new(), mirror, None).await
         })
     }
 
-    async fn start_child(mut self) -> Result<Session, Error> {
+    async fn start_child(mut self, first: Option<HostFrame>) -> Result<Session, Error> {
         let program = executable::find(self.process.executable.as_deref())?;
         // Options that contradict each other are told before anything is loaded.
-        argv::argv(&self)?;
+        let mut args = argv::argv(&self)?;
         let mut env = environment(&self.flags, &self.process, std::env::vars_os());
         let folder = materialize(&mut self, &mut env).await?;
+        if folder.is_some() {
+            args = argv::argv(&self)?;
+        }
         let mirror = self.mirror(config_home(&env), folder);
-        let args = argv::argv(&self)?;
         let mut spawn = Spawn::new(&program).args(&args).env_clear();
         for (name, value) in env {
             spawn = spawn.env(name, value);
@@ -101,7 +120,7 @@ impl Options {
         let (handle, events) =
             connecting.child(spawn).await.map_err(|error| Error::Spawn(Arc::new(error)))?;
         let command = std::iter::once(program.into_os_string()).chain(args).collect();
-        self.shake_hands(handle, events, servers, command, mirror).await
+        self.shake_hands(handle, events, servers, command, mirror, first).await
     }
 
     /// Copies what the CLI writes below its configuration directory to the session store, if there is one.
@@ -156,10 +175,17 @@ impl Options {
         servers: Arc<ServerSet>,
         command: Vec<OsString>,
         mirror: Option<Mirror>,
+        first: Option<HostFrame>,
     ) -> Result<Session, Error> {
         let registration = initialize::initialize(&self, &servers).await;
         let limit = self.process.initialize_timeout;
-        let handshake = match handle.request_within(registration.clone(), Some(limit)).await {
+        let asking = handle.request_within(registration.clone(), Some(limit));
+        let asked = match first {
+            None => asking.await,
+            // If it cannot be written the handshake fails as well, and says why.
+            Some(frame) => begun_before(asking, || drop(handle.send_now(&frame))).await,
+        };
+        let handshake = match asked {
             Ok(handshake) => handshake,
             // The reply only informs, so a shape of it that we do not know is no reason to give up.
             Err(RequestError::BadReply { error, .. }) => {
@@ -170,12 +196,12 @@ impl Options {
         };
         let version = handshake.claude_code_version.as_deref().unwrap_or_default();
         if version::is_too_old(version) && !version::check_is_off() {
-            handle.close().await;
+            handle.close_by(Ladder::now()).await;
             return Err(Error::TooOld { version: version.to_owned(), oldest: version::oldest() });
         }
         // A CLI that ignores hooks lets pass what they should stop.
         if !self.handlers.hooks.is_empty() && handshake.hooks_applied.as_ref() == Some(&false) {
-            handle.close().await;
+            handle.close_by(Ladder::now()).await;
             return Err(Error::HooksIgnored);
         }
         for name in servers.names() {
@@ -208,7 +234,18 @@ impl Options {
     }
 }
 
-/// Ends what is left of the CLI and tells what happened to it.
+/// Awaits a future, and does something else after its first step.
+async fn begun_before<F: Future>(future: F, and_then: impl FnOnce()) -> F::Output {
+    let mut future = pin!(future);
+    let begun = poll_fn(|cx| Poll::Ready(future.as_mut().poll(cx))).await;
+    and_then();
+    match begun {
+        Poll::Ready(output) => output,
+        Poll::Pending => future.await,
+    }
+}
+
+/// Ends what is left of the CLI, which may be at work on a first message, and tells what happened to it.
 async fn explain(
     error: RequestError,
     handle: &Handle<Host>,
@@ -234,7 +271,10 @@ async fn explain(
                 "a session that cannot be resumed".to_owned(),
             ],
         ),
-        _ => return error.into(),
+        _ => {
+            handle.close_by(Ladder::now()).await;
+            return error.into();
+        }
     };
     let closed = handle.close_by(Ladder::now()).await;
     let ended = (*closed.cause).clone();

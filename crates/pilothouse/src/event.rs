@@ -56,3 +56,6 @@ impl<'a> Subagent<'a> {
         }
     }
 }
+
+/// Events go through many hands, so whatever is large in a frame is on the heap.
+const _: () = assert!(size_of::<Event>() <= 96);

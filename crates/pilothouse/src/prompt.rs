@@ -4,6 +4,7 @@ use std::hash::{BuildHasher as _, RandomState};
 
 use pilothouse_proto::{
     Base64Source, Content, ContentBlock, HostFrame, ImageBlock, MessageOrigin, Opt, Priority, Source, User,
+    Uuid,
 };
 
 /// A user message. Text becomes one by itself.
@@ -18,17 +19,16 @@ use pilothouse_proto::{
 #[derive(Debug, Clone, PartialEq)]
 #[must_use]
 pub struct Prompt {
-    uuid: String,
-    user: User,
+    /// On the heap from the beginning, because a frame has it there.
+    user: Box<User>,
 }
 
 impl Prompt {
     /// A message with this text or these blocks.
     pub fn new(content: impl Into<Content>) -> Self {
-        let uuid = fresh_uuid();
-        let mut user = User::prompt(content);
-        user.uuid = Opt::Some(uuid.as_str().into());
-        Self { uuid, user }
+        let mut user = Box::new(User::prompt(content));
+        user.uuid = Opt::Some(fresh_uuid());
+        Self { user }
     }
 
     /// Adds a picture: its media type and its bytes in base64.
@@ -74,14 +74,13 @@ impl Prompt {
 
     /// Names the message yourself. A CLI runs a message of the same name only once.
     pub fn with_uuid(mut self, uuid: impl Into<String>) -> Self {
-        self.uuid = uuid.into();
-        self.user.uuid = Opt::Some(self.uuid.as_str().into());
+        self.user.uuid = Opt::Some(uuid.into().into());
         self
     }
 
     /// The name of the message, by which it can be cancelled or rewound to.
     pub fn uuid(&self) -> &str {
-        &self.uuid
+        self.user.uuid.as_ref().map(Uuid::as_str).unwrap_or_default()
     }
 
     /// The frame that is written.
@@ -92,18 +91,18 @@ impl Prompt {
         if !starts_a_turn {
             self.user.should_query = Opt::Some(false);
         }
-        HostFrame::User(Box::new(self.user))
+        HostFrame::User(self.user)
     }
 }
 
 /// Names a message. As random as the keys of a hash map are, which costs no call to the system for each.
-fn fresh_uuid() -> String {
+fn fresh_uuid() -> Uuid {
     let keys = RandomState::new();
     let random = [keys.hash_one(0_u8).to_ne_bytes(), keys.hash_one(1_u8).to_ne_bytes()];
     let mut bytes = [0; 16];
     bytes.iter_mut().zip(random.as_flattened()).for_each(|(byte, random)| *byte = *random);
     let uuid = uuid::Builder::from_random_bytes(bytes).into_uuid();
-    uuid.hyphenated().encode_lower(&mut uuid::Uuid::encode_buffer()).to_owned()
+    Uuid::from(&*uuid.hyphenated().encode_lower(&mut uuid::Uuid::encode_buffer()))
 }
 
 impl From<&str> for Prompt {

@@ -239,7 +239,7 @@ impl Pump {
     /// Sorts whatever has come in when nobody else will, so that a session whose handles were dropped does not pile up.
     pub(crate) fn drain_unread(&self) {
         let mut state = self.lock();
-        if !state.slots.is_empty() || !state.listeners.is_empty() {
+        if !state.slots.is_empty() || !state.listeners.is_empty() || !state.events.has_more() {
             return;
         }
         let waker = state.waker.clone();
@@ -287,9 +287,11 @@ impl State {
         let mut shared = Context::from_waker(&self.waker);
         let mut polled = self.events.poll_event(&mut shared);
         if polled.is_pending() {
-            // Asked again after registering, or an event that came in between would wake nobody.
+            // Looked again after registering, or an event that came in between would wake nobody.
             waiters.add(cx.waker());
-            polled = self.events.poll_event(&mut shared);
+            if self.events.has_more() {
+                polled = self.events.poll_event(&mut shared);
+            }
         }
         match polled {
             Poll::Ready(Some(event)) => {
@@ -338,6 +340,32 @@ impl State {
             self.set_fate(*key, &Fate::Withdrawn);
         }
         let ends = !outcome.ended.is_empty();
+        let news = ends || outcome.started.is_some() || !outcome.cancelled.is_empty() || self.run != before;
+        let audience = if ends { outcome.ended.as_slice() } else { self.turns.audience() };
+        // Nearly always one turn is read and nobody else listens.
+        if let ([slot], []) = (self.slots.as_mut_slice(), self.listeners.as_slice())
+            && audience == [slot.turn]
+            && asker == Some(slot.key)
+        {
+            if ends {
+                slot.fate = Fate::Result;
+            }
+            if news {
+                waiters.wake_all();
+            }
+            return Some(event);
+        }
+        let (mine, queued) = self.share(event, asker, &outcome);
+        if news || queued {
+            waiters.wake_all();
+        }
+        mine
+    }
+
+    /// Gives an event to everybody who is to read it: what is for the one who asks, and whether somebody else has one.
+    #[inline(never)]
+    fn share(&mut self, event: Event, asker: Option<SlotKey>, outcome: &Outcome) -> (Option<Event>, bool) {
+        let ends = !outcome.ended.is_empty();
         let audience = if ends { outcome.ended.as_slice() } else { self.turns.audience() };
         let hears = |listener: &&Listener| matches!(listener.queue, Queue::Events(_));
         let slots = self.slots.iter().filter(|slot| audience.contains(&slot.turn)).count();
@@ -366,11 +394,8 @@ impl State {
                 queue.extend(copy());
             }
         }
-        let news = ends || outcome.started.is_some() || !outcome.cancelled.is_empty() || self.run != before;
-        if news || readers > usize::from(mine.is_some()) {
-            waiters.wake_all();
-        }
-        mine
+        let queued = readers > usize::from(mine.is_some());
+        (mine, queued)
     }
 
     /// A turn of the CLI's own has begun; it is kept only if somebody listens for such turns.

@@ -32,11 +32,7 @@ pub fn query(prompt: impl Into<Prompt>, options: Options) -> Query {
 }
 
 fn start(prompt: Prompt, options: Options) -> Starting {
-    Box::pin(async move {
-        let session = options.connect().await?;
-        let turn = session.send(prompt).await?;
-        Ok((session, turn))
-    })
+    Box::pin(options.connect_and_send(prompt))
 }
 
 /// A question on its way; made by [`query`].

@@ -65,21 +65,33 @@ impl Session {
     /// # Errors
     /// When the session has ended.
     pub async fn send(&self, prompt: impl Into<Prompt>) -> Result<Turn, Error> {
-        self.send_prompt(prompt.into()).await
+        match self.send_prompt(prompt.into()) {
+            Ok(turn) => Ok(turn),
+            Err(sending) => sending.await,
+        }
     }
 
-    fn send_prompt(&self, prompt: Prompt) -> BoxFuture<'_, Result<Turn, Error>> {
+    /// Nearly always a message is written at once; only what has to wait is a future.
+    fn send_prompt(&self, prompt: Prompt) -> Result<Turn, BoxFuture<'_, Result<Turn, Error>>> {
         let pump = &self.shared.pump;
         pump.drain_unread();
         // Known before it is written, so that not even the first frame about it can be missed.
         let key = pump.sent(prompt.uuid());
-        let unsent = Unsent { pump, key };
         let frame = prompt.into_frame(self.shared.verbatim, true);
-        Box::pin(async move {
+        if self.shared.handle.try_send(&frame) {
+            return Ok(Turn::new(Arc::clone(&self.shared), key));
+        }
+        let unsent = Unsent { pump, key };
+        Err(Box::pin(async move {
             self.shared.handle.send(&frame).await?;
             std::mem::forget(unsent);
             Ok(Turn::new(Arc::clone(&self.shared), key))
-        })
+        }))
+    }
+
+    /// The turn of a message that was written before there was a session. Nothing was read since, so nothing is missed.
+    pub(crate) fn turn_of_sent(&self, uuid: &str) -> Turn {
+        Turn::new(Arc::clone(&self.shared), self.shared.pump.sent(uuid))
     }
 
     /// Adds a message to the conversation without starting a turn.

@@ -69,13 +69,13 @@ impl Turn {
 
     /// The next event, a result only when the session store is up to it.
     fn poll_stored(&mut self, cx: &mut Context<'_>) -> Poll<Result<Event, Fate>> {
+        let Some(mirror) = &self.shared.mirror else { return self.shared.pump.poll_turn(self.key, cx) };
         if self.held.is_none() {
-            let event = ready!(self.shared.pump.poll_turn(self.key, cx));
-            match (event, &self.shared.mirror) {
-                (Ok(event @ Event::Frame { frame: AgentFrame::Result(_), .. }), Some(mirror)) => {
+            match ready!(self.shared.pump.poll_turn(self.key, cx)) {
+                Ok(event @ Event::Frame { frame: AgentFrame::Result(_), .. }) => {
                     self.held = Some((event, mirror.flushed()));
                 }
-                (event, _) => return Poll::Ready(event),
+                event => return Poll::Ready(event),
             }
         }
         if let Some((_, flushed)) = &mut self.held {

@@ -9,6 +9,8 @@ pub(crate) mod signal;
 
 use std::collections::VecDeque;
 
+use pilothouse_proto::Uuid;
+
 pub(crate) use signal::{Lifecycle, RunState, Signal};
 
 /// Names one turn handle inside a session.
@@ -42,7 +44,7 @@ pub(crate) struct Turns {
 #[derive(Debug)]
 struct Send {
     key: TurnKey,
-    uuid: String,
+    uuid: Uuid,
     /// A result or an idle run was seen after this was sent, and no sign of it since.
     overtaken: bool,
 }
@@ -59,7 +61,7 @@ const LISTED_UUIDS: usize = 64;
 
 impl Turns {
     /// Notes a user message that is about to be written.
-    pub(crate) fn sent(&mut self, uuid: impl Into<String>) -> TurnKey {
+    pub(crate) fn sent(&mut self, uuid: impl Into<Uuid>) -> TurnKey {
         let key = self.fresh_key();
         self.open.push_back(Send { key, uuid: uuid.into(), overtaken: false });
         key
@@ -215,8 +217,11 @@ impl Turns {
         let Some(current) = self.current.take() else { return };
         let complete_list = !uuids.is_empty() && uuids.len() < LISTED_UUIDS;
         for key in current.audience {
-            let listed =
-                self.open.iter().find(|send| send.key == key).is_none_or(|send| uuids.contains(&send.uuid));
+            let listed = self
+                .open
+                .iter()
+                .find(|send| send.key == key)
+                .is_none_or(|send| uuids.iter().any(|uuid| send.uuid == uuid.as_str()));
             // A message whose start was announced but that this result does not list belongs to the next turn.
             if listed || !complete_list {
                 outcome.ended.push(key);

@@ -9,10 +9,11 @@ use crate::exit::Exit;
 use crate::group::Group;
 use crate::ladder::{self, Ladder, Report};
 use crate::tail::StderrTail;
+use crate::write_pipe::WritePipe;
 
 /// A running child with its process group. Dropping it kills the group at once, without blocking.
 pub struct Child {
-    pub(crate) stdin: Option<pipe::Sender>,
+    pub(crate) stdin: Option<WritePipe>,
     pub(crate) stdout: Option<pipe::Receiver>,
     pub(crate) group: Arc<Group>,
     pub(crate) tail: StderrTail,
@@ -27,7 +28,7 @@ impl Child {
     }
 
     /// Takes the writing end of the child's stdin. Dropping it is the end of input.
-    pub fn take_stdin(&mut self) -> Option<pipe::Sender> {
+    pub fn take_stdin(&mut self) -> Option<WritePipe> {
         self.stdin.take()
     }
 
@@ -52,6 +53,12 @@ impl Child {
                 Err(_) => Exit { status: None },
             }
         }
+    }
+
+    /// Whether [`Child::exited`] would be ready now: cheaper than asking it.
+    pub fn has_exited(&self) -> bool {
+        // An error means that the keeper is gone, and nobody will say more.
+        self.exit.has_changed().unwrap_or(true)
     }
 
     /// How the child ended, if it has.

@@ -2,8 +2,10 @@ use std::collections::HashMap;
 use std::fs;
 use std::io;
 use std::process::ExitStatus;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use crate::guard;
 use crate::leader::Leader;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
@@ -13,11 +15,13 @@ use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 pub(crate) struct Group {
     leader: u32,
     reaped: Mutex<bool>,
+    /// Whether the group was to end: then nothing of it stays.
+    killed: AtomicBool,
 }
 
 impl Group {
     pub(crate) fn new(leader: u32) -> Self {
-        Self { leader, reaped: Mutex::new(false) }
+        Self { leader, reaped: Mutex::new(false), killed: AtomicBool::new(false) }
     }
 
     pub(crate) fn leader(&self) -> u32 {
@@ -45,15 +49,19 @@ impl Group {
         });
     }
 
-    /// Collects a leader that has exited, after ending what it left behind in its group.
-    pub(crate) fn reap(&self, leader: &Leader) -> io::Result<ExitStatus> {
+    /// Collects a leader that has exited, after ending what it left behind in its group, unless that is to stay.
+    pub(crate) fn reap(&self, leader: &Leader, leave_rest: bool) -> io::Result<ExitStatus> {
         let mut reaped = self.reaped.lock().unwrap_or_else(PoisonError::into_inner);
-        signal_group(self.leader, Signal::KILL);
+        if !leave_rest || self.killed.load(Ordering::Relaxed) {
+            signal_group(self.leader, Signal::KILL);
+        }
         *reaped = true;
+        guard::ended(self.leader);
         leader.wait()
     }
 
     fn unless_reaped(&self, act: impl FnOnce()) {
+        self.killed.store(true, Ordering::Relaxed);
         let reaped = self.reaped.lock().unwrap_or_else(PoisonError::into_inner);
         if !*reaped {
             act();

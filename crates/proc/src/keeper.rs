@@ -14,7 +14,8 @@ use crate::group::Group;
 use crate::leader::Leader;
 use crate::spawn::StderrLines;
 use crate::tail::StderrTail;
-use crate::{group, launcher};
+use crate::write_pipe::WritePipe;
+use crate::{group, guard, launcher, orphans};
 
 /// The most that is read from stderr after the child has exited. Its own words fit in the pipe; only a stray
 /// descendant could write more, and that must not delay the report.
@@ -27,16 +28,18 @@ const BURST: usize = 256 * 1024;
 const MAX_LINE: usize = 64 * 1024;
 
 /// Takes over a started child.
-pub(crate) fn keep(mut leader: Leader, lines: Vec<StderrLines>) -> io::Result<Child> {
+pub(crate) fn keep(mut leader: Leader, lines: Vec<StderrLines>, leaves_group: bool) -> io::Result<Child> {
     let process = leader.process;
     match Pipes::take(&mut leader) {
         Ok(pipes) => {
             let group = Arc::new(Group::new(process));
+            guard::began(process);
             let tail = StderrTail::default();
             let (exited, exit) = watch::channel(None);
             let keeper = Keeper {
                 leader: Some(leader),
                 group: group.clone(),
+                leaves_group,
                 stderr: pipes.stderr,
                 reader: StderrReader::new(tail.clone(), lines),
                 exited,
@@ -53,7 +56,7 @@ pub(crate) fn keep(mut leader: Leader, lines: Vec<StderrLines>) -> io::Result<Ch
 }
 
 struct Pipes {
-    stdin: Option<pipe::Sender>,
+    stdin: Option<WritePipe>,
     stdout: Option<pipe::Receiver>,
     stderr: Option<pipe::Receiver>,
     watch: ExitWatch,
@@ -64,7 +67,7 @@ impl Pipes {
         let receiver = |end: OwnedFd| pipe::Receiver::from_owned_fd(end);
         Ok(Self {
             watch: ExitWatch::new(leader.process)?,
-            stdin: leader.stdin.take().map(pipe::Sender::from_owned_fd).transpose()?,
+            stdin: leader.stdin.take().map(WritePipe::new).transpose()?,
             stdout: leader.stdout.take().map(receiver).transpose()?,
             stderr: leader.stderr.take().map(receiver).transpose()?,
         })
@@ -75,6 +78,8 @@ struct Keeper {
     /// Present until collected.
     leader: Option<Leader>,
     group: Arc<Group>,
+    /// Whether what is left in the group may stay.
+    leaves_group: bool,
     stderr: Option<pipe::Receiver>,
     reader: StderrReader,
     exited: watch::Sender<Option<Exit>>,
@@ -97,7 +102,7 @@ impl Keeper {
                 }
             }
         }
-        let status = self.leader.as_ref().map(|leader| self.group.reap(leader));
+        let status = self.leader.as_ref().map(|leader| self.group.reap(leader, self.leaves_group));
         self.leader = None;
         if let Some(stderr) = &self.stderr {
             // The runtime's idea of readiness may lag behind the exit, so this asks the system itself.
@@ -105,6 +110,7 @@ impl Keeper {
             self.reader.read(ask, LAST_WORDS);
         }
         self.reader.finish();
+        orphans::collect();
         let status = status.and_then(Result::ok);
         self.exited.send_replace(Some(Exit { status }));
     }

@@ -15,7 +15,7 @@ use std::time::Duration;
 use rustix::process::{Signal, getppid, set_parent_process_death_signal};
 use tokio::sync::oneshot;
 
-use crate::leader::Leader;
+use crate::leader::{self, Leader};
 use crate::program::Program;
 
 /// How often children without a runtime are looked at, while there are any.
@@ -35,13 +35,17 @@ pub(crate) enum Start {
 
 impl Start {
     fn start(self) -> io::Result<Leader> {
-        match self {
+        // Nobody collects orphans until this one is known to be none.
+        let mut living = leader::living();
+        let leader = match self {
             Self::Program(program) => program.start(),
             Self::Command(mut command) => {
                 prepare(&mut command);
                 command.spawn().map(Leader::from)
             }
-        }
+        }?;
+        living.insert(leader.process);
+        Ok(leader)
     }
 }
 

@@ -1,11 +1,21 @@
 //! A child that was started: its number and our ends of its pipes.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, ExitStatus};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rustix::process::{Pid, WaitOptions, waitpid};
+
+/// The leaders that were started and not collected.
+static LIVING: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
+
+/// Whoever holds this keeps others from starting and from collecting.
+pub(crate) fn living() -> MutexGuard<'static, BTreeSet<u32>> {
+    LIVING.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// Nothing happens to the child when this is dropped.
 #[derive(Debug)]
@@ -38,6 +48,9 @@ impl Leader {
         // No number is none of ours, and zero would be anybody.
         let pid = i32::try_from(self.process).ok().and_then(Pid::from_raw).ok_or(rustix::io::Errno::CHILD)?;
         let found = waitpid(Some(pid), options)?;
+        if found.is_some() {
+            living().remove(&self.process);
+        }
         Ok(found.map(|(_, status)| ExitStatus::from_raw(status.as_raw())))
     }
 }

@@ -2,11 +2,16 @@
 
 use std::fs;
 use std::io;
+use std::thread;
+use std::time::Duration;
 
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 /// How often the list is gone through again, because a dying process may just have started another.
 const ROUNDS: usize = 20;
+
+/// For a moment a process that becomes another program has no environment, so nothing is looked for twice, this long apart.
+const BECOMING: Duration = Duration::from_millis(5);
 
 /// Every living process that was started with `variable=value`, this one aside.
 ///
@@ -37,11 +42,15 @@ pub fn marked(variable: &str, value: &str) -> Vec<u32> {
 /// ```
 pub fn kill_marked(variable: &str, value: &str) {
     let wanted = format!("{variable}={value}");
+    let mut seen_none = false;
     for _ in 0..ROUNDS {
         let found = marked(variable, value);
-        if found.is_empty() {
-            return;
+        match (found.is_empty(), seen_none) {
+            (true, true) => return,
+            (true, false) => thread::sleep(BECOMING),
+            (false, _) => {}
         }
+        seen_none = found.is_empty();
         for process in found {
             // One that has gone meanwhile is what we want.
             let _ = kill(process, &wanted);

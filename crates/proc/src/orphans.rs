@@ -3,9 +3,14 @@
 use std::collections::HashMap;
 use std::fs;
 use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use rustix::process::{Pid, PidfdFlags, Signal, getpid, pidfd_open, pidfd_send_signal, set_child_subreaper};
+use rustix::process::{
+    Pid, PidfdFlags, Signal, WaitOptions, getpid, pidfd_open, pidfd_send_signal, set_child_subreaper, waitpid,
+};
+
+use crate::{guard, leader};
 
 /// How often the list is gone through again, because a dying process may just have started another.
 const ROUNDS: usize = 20;
@@ -18,7 +23,37 @@ const PAUSE: Duration = Duration::from_millis(2);
 /// # Errors
 /// The system knows nothing of this.
 pub fn adopt_orphans() -> io::Result<()> {
-    Ok(set_child_subreaper(Some(getpid()))?)
+    set_child_subreaper(Some(getpid()))?;
+    ADOPTS.store(true, Ordering::Relaxed);
+    Ok(())
+}
+
+/// Whether orphans come to this process, which then has to collect them when they end.
+static ADOPTS: AtomicBool = AtomicBool::new(false);
+
+/// Collects adopted children that have ended; they would stay in the system's table as long as this process lives.
+pub(crate) fn collect() {
+    if !ADOPTS.load(Ordering::Relaxed) {
+        return;
+    }
+    let ours = leader::living();
+    let orphans =
+        children().into_iter().filter(|process| !ours.contains(process) && !guard::is_guard(*process));
+    for process in orphans {
+        if let Some(pid) = i32::try_from(process).ok().and_then(Pid::from_raw) {
+            // One that still runs stays.
+            let _ = waitpid(Some(pid), WaitOptions::NOHANG);
+        }
+    }
+}
+
+/// The children of all threads of this process.
+fn children() -> Vec<u32> {
+    let threads = fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
+    let lists = threads.filter_map(|thread| fs::read_to_string(thread.path().join("children")).ok());
+    lists
+        .flat_map(|list| list.split_whitespace().filter_map(|n| n.parse().ok()).collect::<Vec<_>>())
+        .collect()
 }
 
 /// Kills every process below this one, until there is none. Only Linux has `/proc`; elsewhere nothing is found.

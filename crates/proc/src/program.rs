@@ -20,8 +20,8 @@ use nix::unistd::pipe2;
 
 use crate::leader::Leader;
 
-/// More than the few calls between fork and exec need.
-const STACK: usize = 64 * 1024;
+/// More than the few calls between fork and exec need, and little enough for an allocator to have it at hand.
+const STACK: usize = 32 * 1024;
 
 /// What to run, ready for the system.
 pub(crate) struct Program {
@@ -46,10 +46,13 @@ impl Program {
         stdin: bool,
     ) -> io::Result<Self> {
         let text = |text: &OsStr| Ok::<_, io::Error>(CString::new(text.as_bytes())?);
-        let variable = |(mut name, value): (OsString, OsString)| {
-            name.push("=");
-            name.push(value);
-            Ok::<_, io::Error>(CString::new(name.into_vec())?)
+        let variable = |(name, value): (OsString, OsString)| {
+            let mut text = name.into_vec();
+            // With the byte that ends it: a host's environment is long, and it is waited for.
+            text.reserve_exact(value.len() + 2);
+            text.push(b'=');
+            text.extend_from_slice(value.as_bytes());
+            Ok::<_, io::Error>(CString::new(text)?)
         };
         Ok(Self {
             files: files.iter().map(|file| text(file.as_os_str())).collect::<Result<_, _>>()?,
@@ -112,8 +115,10 @@ impl Program {
         if steps.error == 0 {
             return Ok(process);
         }
-        let failed = Leader { process, stdin: None, stdout: None, stderr: None };
-        let _ = failed.wait();
+        // It has ended itself, and nobody but us knows of it yet.
+        if let Some(pid) = i32::try_from(process).ok().and_then(rustix::process::Pid::from_raw) {
+            let _ = rustix::process::waitpid(Some(pid), rustix::process::WaitOptions::empty());
+        }
         Err(io::Error::from_raw_os_error(steps.error))
     }
 }

@@ -9,7 +9,7 @@ use crate::child::Child;
 use crate::error::{self, SpawnError};
 use crate::launcher::Start;
 use crate::program::Program;
-use crate::{keeper, launcher, user};
+use crate::{guard, keeper, launcher, user};
 
 /// Receives each line a child writes to stderr, without its newline.
 pub type StderrLines = Box<dyn FnMut(&str) + Send>;
@@ -25,6 +25,7 @@ pub struct Spawn {
     cwd: Option<PathBuf>,
     user: Option<String>,
     stdin: Input,
+    leaves_group: bool,
     stderr_lines: Vec<StderrLines>,
 }
 
@@ -44,32 +45,32 @@ impl Spawn {
             cwd: None,
             user: None,
             stdin: Input::Pipe,
+            leaves_group: false,
             stderr_lines: Vec::new(),
         }
     }
 
     /// Adds one argument.
-    pub fn arg(mut self, arg: impl AsRef<OsStr>) -> Self {
-        self.args.push(arg.as_ref().to_owned());
+    pub fn arg(mut self, arg: impl Into<OsString>) -> Self {
+        self.args.push(arg.into());
         self
     }
 
     /// Adds several arguments.
-    pub fn args(mut self, args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Self {
-        self.args.extend(args.into_iter().map(|arg| arg.as_ref().to_owned()));
+    pub fn args(mut self, args: impl IntoIterator<Item = impl Into<OsString>>) -> Self {
+        self.args.extend(args.into_iter().map(Into::into));
         self
     }
 
     /// Sets one environment variable.
-    pub fn env(mut self, name: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> Self {
-        let value = Some(value.as_ref().to_owned());
-        self.env.push((name.as_ref().to_owned(), value));
+    pub fn env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
+        self.env.push((name.into(), Some(value.into())));
         self
     }
 
     /// Takes one environment variable away.
-    pub fn env_remove(mut self, name: impl AsRef<OsStr>) -> Self {
-        self.env.push((name.as_ref().to_owned(), None));
+    pub fn env_remove(mut self, name: impl Into<OsString>) -> Self {
+        self.env.push((name.into(), None));
         self
     }
 
@@ -97,6 +98,13 @@ impl Spawn {
     /// Gives the child `/dev/null` as stdin instead of a pipe.
     pub fn no_stdin(mut self) -> Self {
         self.stdin = Input::Null;
+        self
+    }
+
+    /// Lets what the child leaves in its group live on when it exits on its own, as a shell's jobs do. Whoever asks for this
+    /// ends them some time: see [`kill_marked`](crate::kill_marked) and [`kill_descendants`](crate::kill_descendants).
+    pub fn leave_group(mut self) -> Self {
+        self.leaves_group = true;
         self
     }
 
@@ -133,8 +141,9 @@ impl Spawn {
     /// [`SpawnError`] says what is wrong with the program or the directory, and what to do about it.
     pub async fn start(mut self) -> Result<Child, SpawnError> {
         let lines = std::mem::take(&mut self.stderr_lines);
+        let search = self.search_path();
         let what = match &self.user {
-            None => self.prepared().map(Start::Program),
+            None => self.prepared(search.clone()).map(Start::Program),
             Some(user) => {
                 let mut command = self.command();
                 user::become_user(&mut command, user)?;
@@ -145,21 +154,23 @@ impl Spawn {
             Ok(what) => launcher::launch(what).await,
             Err(cause) => Err(cause),
         };
-        let started = launched.and_then(|leader| keeper::keep(leader, lines));
-        started
-            .map_err(|cause| error::diagnose(cause, &self.program, self.cwd.as_deref(), self.search_path()))
+        let started = launched.and_then(|leader| keeper::keep(leader, lines, self.leaves_group));
+        started.map_err(|cause| error::diagnose(cause, &self.program, self.cwd.as_deref(), search))
     }
 
-    fn prepared(&self) -> io::Result<Program> {
+    fn prepared(&mut self, search: Option<OsString>) -> io::Result<Program> {
         let mut env: BTreeMap<OsString, OsString> =
             if self.clear_env { BTreeMap::new() } else { std::env::vars_os().collect() };
-        for (name, value) in &self.env {
+        for (name, value) in self.env.drain(..) {
             match value {
-                Some(value) => env.insert(name.clone(), value.clone()),
-                None => env.remove(name),
+                Some(value) => env.insert(name, value),
+                None => env.remove(&name),
             };
         }
-        let files = error::candidates(Path::new(&self.program), None, self.search_path());
+        if let Some((name, value)) = guard::mark() {
+            env.insert(name.into(), value.into());
+        }
+        let files = error::candidates(Path::new(&self.program), None, search);
         let args = std::iter::once(&self.program).chain(&self.args).cloned();
         Program::new(&files, args, env, self.cwd.as_deref(), matches!(self.stdin, Input::Pipe))
     }
@@ -177,6 +188,7 @@ impl Spawn {
                 None => command.env_remove(name),
             };
         }
+        command.envs(guard::mark());
         if let Some(cwd) = &self.cwd {
             command.current_dir(cwd);
         }

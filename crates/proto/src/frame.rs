@@ -27,11 +27,11 @@ union! {
         /// Everything that is not conversation.
         "system" => System(System),
         /// The CLI asks its host.
-        "control_request" | "sdk_control_request" => ControlRequest(ControlRequest<AgentRequest>),
+        "control_request" | "sdk_control_request" => ControlRequest(Box<ControlRequest<AgentRequest>>),
         /// The CLI answers its host.
         "control_response" => ControlResponse(Box<ControlResponse>),
         /// The CLI withdraws a request.
-        "control_cancel_request" => ControlCancelRequest(ControlCancelRequest),
+        "control_cancel_request" => ControlCancelRequest(Box<ControlCancelRequest>),
         /// The CLI is alive.
         "keep_alive" => KeepAlive(KeepAlive),
         /// A tool is still running.
@@ -53,7 +53,7 @@ union! {
         /// Transcript lines that were just written.
         "transcript_mirror" => TranscriptMirror(Box<TranscriptMirror>),
         /// An error outside any turn; only old CLIs send it.
-        "error" => Error(ErrorFrame),
+        "error" => Error(Box<ErrorFrame>),
     }
 
     /// What a host writes on a CLI's stdin.
@@ -61,11 +61,11 @@ union! {
         /// A message for the model.
         "user" => User(Box<User>),
         /// The host asks the CLI.
-        "control_request" => ControlRequest(ControlRequest<HostRequest>),
+        "control_request" => ControlRequest(Box<ControlRequest<HostRequest>>),
         /// The host answers the CLI.
         "control_response" => ControlResponse(Box<ControlResponse>),
         /// The host withdraws a request.
-        "control_cancel_request" => ControlCancelRequest(ControlCancelRequest),
+        "control_cancel_request" => ControlCancelRequest(Box<ControlCancelRequest>),
         /// The host is alive.
         "keep_alive" => KeepAlive(KeepAlive),
     }

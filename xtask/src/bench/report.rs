@@ -42,7 +42,8 @@ impl<'a> Report<'a> {
                 row.metric.name(),
                 shown(ours, row.metric),
                 shown(base, row.metric),
-                ratio(ours, base).map_or_else(|| "–".into(), |ratio| format!("{ratio:.2}")),
+                self.ratio(OURS, workload, row.metric)
+                    .map_or_else(|| "–".into(), |ratio| format!("{ratio:.2}")),
                 bound_text(row),
                 self.judge(workload, row).map_or_else(|problem| format!("**{problem}**"), str::to_owned),
             );
@@ -75,8 +76,8 @@ impl<'a> Report<'a> {
         let (value, bound) = match row.bound {
             Bound::None => return Ok("–"),
             Bound::Plain(bound) => (ours, bound),
-            Bound::Floor(bound) => match self.median(BASE, workload, row.metric) {
-                Some(base) => (ours / base, bound),
+            Bound::Floor(bound) => match self.ratio(OURS, workload, row.metric) {
+                Some(ratio) => (ratio, bound),
                 None => return Err("the floor was not measured".into()),
             },
         };
@@ -98,13 +99,13 @@ impl<'a> Report<'a> {
         );
         let _ = writeln!(out, "|---|---|{}", "---|".repeat(names.len()));
         for (workload, row) in self.rows() {
-            let base = self.median(BASE, workload, row.metric);
             let cell =
-                |name: &&str| match (self.median(name, workload, row.metric), self.problem(name, workload)) {
+                |name: &&str| match (self.ratio(name, workload, row.metric), self.problem(name, workload)) {
                     (None, Some(problem)) => problem.chars().take(40).collect(),
-                    (value, problem) => {
+                    (None, None) => "–".to_owned(),
+                    (Some(ratio), problem) => {
                         let mark = if problem.is_some() { " (!)" } else { "" };
-                        ratio(value, base).map_or_else(|| "–".into(), |ratio| format!("{ratio:.2}{mark}"))
+                        format!("{ratio:.2}{mark}")
                     }
                 };
             let cells: Vec<String> = names.iter().map(cell).collect();
@@ -128,17 +129,31 @@ impl<'a> Report<'a> {
     }
 
     fn median(&self, contender: &str, workload: &Workload, metric: Metric) -> Option<f64> {
-        let good = self.runs(contender, workload).filter_map(|sample| sample.outcome.as_ref().ok());
-        let mut values: Vec<f64> =
-            good.map(|figures| figures.metric(metric)).filter(|value| value.is_finite()).collect();
-        values.sort_by(f64::total_cmp);
-        values.get(values.len() / 2).copied()
+        median(self.values(contender, workload, metric).flatten())
+    }
+
+    /// The cost as a multiple of the floor's: the median of the repetitions, in each of which both ran one after the other. A
+    /// machine that changes its speed between two repetitions then changes both sides of a ratio.
+    fn ratio(&self, contender: &str, workload: &Workload, metric: Metric) -> Option<f64> {
+        let pairs = self.values(contender, workload, metric).zip(self.values(BASE, workload, metric));
+        median(pairs.filter_map(|(value, base)| Some(value? / base?)))
+    }
+
+    /// A value a repetition, none where it does not count.
+    fn values(
+        &self,
+        contender: &str,
+        workload: &Workload,
+        metric: Metric,
+    ) -> impl Iterator<Item = Option<f64>> {
+        self.runs(contender, workload).map(move |sample| Some(sample.outcome.as_ref().ok()?.metric(metric)))
     }
 }
 
-fn ratio(value: Option<f64>, base: Option<f64>) -> Option<f64> {
-    let ratio = value? / base?;
-    ratio.is_finite().then_some(ratio)
+fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let mut values: Vec<f64> = values.filter(|value| value.is_finite()).collect();
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied()
 }
 
 fn shown(value: Option<f64>, metric: Metric) -> String {

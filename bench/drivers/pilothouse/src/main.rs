@@ -6,10 +6,11 @@ mod decode;
 
 use anyhow::bail;
 use benchutil::host::{Host, drive};
+use benchutil::measure::mono_ns;
 use benchutil::{Run, cli};
 use pilothouse::mcp_server::Server;
 use pilothouse::proto::AgentFrame;
-use pilothouse::{HookCall, HookEvent, Matcher, Options, PermissionRequest, Session};
+use pilothouse::{HookCall, HookEvent, Matcher, Options, PermissionRequest, Session, query};
 
 #[tokio::main]
 async fn main() {
@@ -43,14 +44,8 @@ impl Host for Pilothouse {
     async fn turn(&mut self, run: &mut Run) -> anyhow::Result<()> {
         let mut turn = self.0.send("go").await?;
         while let Some(event) = turn.next().await {
-            match event?.frame() {
-                Some(AgentFrame::StreamEvent(event)) => run.text(event.text_delta().unwrap_or_default()),
-                Some(AgentFrame::Assistant(assistant)) => {
-                    let first = assistant.message.content.first();
-                    run.text(first.and_then(|block| block.as_text()).unwrap_or_default());
-                }
-                Some(AgentFrame::Result(_)) => return Ok(()),
-                _ => {}
+            if count(event?.frame(), run) {
+                return Ok(());
             }
         }
         bail!("the turn ended without a result")
@@ -60,4 +55,29 @@ impl Host for Pilothouse {
         self.0.close().await;
         Ok(())
     }
+
+    async fn shot(run: &mut Run) -> anyhow::Result<()> {
+        let started = mono_ns();
+        let mut query = query("go", Options::new().executable(cli()).include_partial_messages());
+        while let Some(event) = query.next().await {
+            count(event?.frame(), run);
+        }
+        run.shots.push(mono_ns() - started);
+        query.await?;
+        Ok(())
+    }
+}
+
+/// Counts a message; true for the result.
+fn count(frame: Option<&AgentFrame>, run: &mut Run) -> bool {
+    match frame {
+        Some(AgentFrame::StreamEvent(event)) => run.text(event.text_delta().unwrap_or_default()),
+        Some(AgentFrame::Assistant(assistant)) => {
+            let first = assistant.message.content.first();
+            run.text(first.and_then(|block| block.as_text()).unwrap_or_default());
+        }
+        Some(AgentFrame::Result(_)) => return true,
+        _ => {}
+    }
+    false
 }

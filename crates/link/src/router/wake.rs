@@ -42,6 +42,8 @@ type Later<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
 pub(super) struct Wakes {
     inbox: mpsc::UnboundedReceiver<Command>,
+    /// The inbox was empty when it was asked last, so that it will wake the router.
+    inbox_is_asked: bool,
     handles_gone: bool,
     /// Gone after the end of the stream.
     reader: Option<Box<dyn AsyncRead + Send + Unpin>>,
@@ -64,6 +66,8 @@ enum Process {
     Running {
         child: Child,
         exit: Later<Exit>,
+        /// It was asked, so that it will wake the router.
+        is_asked: bool,
     },
     /// The ladder is on its way.
     Ending(Later<(Child, Report)>),
@@ -88,11 +92,12 @@ impl Wakes {
             None => Process::None,
             Some(child) => {
                 let exit = Box::pin(child.watch_exit());
-                Process::Running { child, exit }
+                Process::Running { child, exit, is_asked: false }
             }
         };
         Self {
             inbox,
+            inbox_is_asked: false,
             handles_gone: false,
             reader: Some(reader),
             read_end: EndKind::EndOfStream,
@@ -160,7 +165,7 @@ impl Wakes {
     /// Everything polled here keeps its state in `self`, so nothing is lost whichever is ready first.
     fn poll_next<E: End>(&mut self, cx: &mut Context<'_>, routing: &mut Routing<E>) -> Poll<Wake> {
         if !self.handles_gone
-            && let Poll::Ready(command) = self.inbox.poll_recv(cx)
+            && let Poll::Ready(command) = self.poll_command(cx)
         {
             return Poll::Ready(match command {
                 Some(command) => Wake::Command(command),
@@ -186,6 +191,17 @@ impl Wakes {
             }
         }
         self.poll_end(cx)
+    }
+
+    /// The router is one task, which is woken by the same waker each time. So what was asked once and had nothing need only
+    /// be looked at until it has something; asking anew would be a good part of what it costs to pass a line on.
+    fn poll_command(&mut self, cx: &mut Context<'_>) -> Poll<Option<Command>> {
+        if self.inbox_is_asked && self.inbox.is_empty() && !self.inbox.is_closed() {
+            return Poll::Pending;
+        }
+        let command = self.inbox.poll_recv(cx);
+        self.inbox_is_asked = command.is_pending();
+        command
     }
 
     fn poll_read(&mut self, cx: &mut Context<'_>) -> Poll<Wake> {
@@ -240,10 +256,14 @@ impl Wakes {
     /// Notices that the child is gone, and starts the time that its output may still take. True at that moment.
     fn poll_process(&mut self, cx: &mut Context<'_>) -> bool {
         let gone = match &mut self.process {
-            Process::Running { exit, .. } => match exit.as_mut().poll(cx) {
-                Poll::Ready(exit) => Some((None, exit)),
-                Poll::Pending => None,
-            },
+            Process::Running { child, is_asked: true, .. } if !child.has_exited() => None,
+            Process::Running { exit, is_asked, .. } => {
+                *is_asked = true;
+                match exit.as_mut().poll(cx) {
+                    Poll::Ready(exit) => Some((None, exit)),
+                    Poll::Pending => None,
+                }
+            }
             Process::Ending(end) => match end.as_mut().poll(cx) {
                 Poll::Ready((child, report)) => {
                     let exit = report.exit.unwrap_or(Exit { status: None });

@@ -1,7 +1,7 @@
 //! The child's environment: what is inherited, what the protocol sets, what must not leak in.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 
 use super::values::PreviewFormat;
 use super::{Flags, Process};
@@ -45,17 +45,20 @@ pub(crate) fn environment(
 ) -> BTreeMap<OsString, OsString> {
     let mut env: BTreeMap<OsString, OsString> =
         if process.env_clear { BTreeMap::new() } else { inherited.into_iter().collect() };
-    let debugging =
-        env.get(&OsString::from(DEBUG_SDK)).is_some_and(|value| is_truthy(&value.to_string_lossy()));
+    let debugging = env.get(OsStr::new(DEBUG_SDK)).is_some_and(|value| is_truthy(&value.to_string_lossy()));
+    // Whoever runs us may have switched it off.
+    let decided = env.keys().any(|name| name.eq_ignore_ascii_case(READS_SESSION_STATE));
     for name in NESTING {
-        env.remove(&OsString::from(name));
+        env.remove(OsStr::new(name));
     }
     let mut set = |name: &str, value: &str| {
         env.insert(name.into(), value.into());
     };
     set(ENTRYPOINT, "sdk-rs");
     set(SDK_VERSION, env!("CARGO_PKG_VERSION"));
-    set(READS_SESSION_STATE, "1");
+    if !decided {
+        set(READS_SESSION_STATE, "1");
+    }
     if debugging {
         set("DEBUG", "1");
     }
@@ -76,7 +79,7 @@ pub(crate) fn environment(
     for (name, value) in &process.env.0 {
         match value {
             Some(value) => env.insert(name.into(), value.into()),
-            None => env.remove(&OsString::from(name)),
+            None => env.remove(OsStr::new(name)),
         };
     }
     env

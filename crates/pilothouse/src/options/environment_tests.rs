@@ -54,6 +54,15 @@ fn each_option_sets_its_variable() {
 }
 
 #[test]
+fn an_inherited_switch_of_the_session_state_is_kept() {
+    for name in [READS_SESSION_STATE, "claude_code_sdk_reads_session_state"] {
+        let env = of(Options::new(), &[(name, "0")]);
+        let kept = env.iter().filter(|(known, _)| known.eq_ignore_ascii_case(name)).collect::<Vec<_>>();
+        assert_eq!(kept, [(&name.to_owned(), &"0".to_owned())]);
+    }
+}
+
+#[test]
 fn the_debug_switch_reaches_the_child() {
     for (value, on) in [("1", true), ("true", true), ("0", false), ("", false), ("off", false)] {
         let env = of(Options::new(), &[(DEBUG_SDK, value)]);

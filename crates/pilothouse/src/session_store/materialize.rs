@@ -1,7 +1,7 @@
 //! From a store back to files, so that a CLI can go on with a session.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -22,7 +22,7 @@ pub(crate) const CONFIG_DIR: &str = "CLAUDE_CONFIG_DIR";
 
 /// The configuration directory that a child with this environment uses.
 pub(crate) fn config_home(env: &BTreeMap<OsString, OsString>) -> Option<PathBuf> {
-    let set = |name: &str| env.get(&OsString::from(name)).filter(|value| !value.is_empty());
+    let set = |name: &str| env.get(OsStr::new(name)).filter(|value| !value.is_empty());
     set(CONFIG_DIR).map(PathBuf::from).or_else(|| set("HOME").map(|home| Path::new(home).join(".claude")))
 }
 
@@ -54,7 +54,7 @@ pub(crate) async fn materialize(
     }
     let parts = parts(&store, &key).await.map_err(refused)?;
     let from = config_home(env);
-    let home = env.get(&OsString::from(CONFIG_DIR)).is_none().then(|| from.as_deref()?.parent()).flatten();
+    let home = env.get(OsStr::new(CONFIG_DIR)).is_none().then(|| from.as_deref()?.parent()).flatten();
     let written = write_all(&key, &entries, &parts, from.as_deref(), home);
     let folder =
         written.map_err(|error| Error::SessionStore(format!("cannot write the session: {error}")))?;

@@ -28,6 +28,11 @@ impl Bench {
             .env(MARKER_VARIABLE, self.sandbox.marker())
     }
 
+    /// Where the CLI runs.
+    pub(crate) fn project(&self) -> std::path::PathBuf {
+        self.sandbox.project()
+    }
+
     pub(crate) async fn connect(&self) -> Session {
         within(self.options().connect()).await.unwrap()
     }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use pilothouse::tape::{Pace, Tape};
-use pilothouse::{Error, ExecutableError, Options, query};
+use pilothouse::{Error, ExecutableError, HookCall, HookEvent, Matcher, Options, query};
 
 use crate::harness::{Bench, read, within};
 
@@ -44,6 +44,33 @@ async fn a_query_asks_once_and_leaves_nothing() {
     let bad = Bench::new("dies_at_once");
     assert!(matches!(within(query("go", bad.options())).await, Err(Error::Handshake(_))));
     bad.no_process_is_left().await;
+}
+
+#[tokio::test]
+async fn a_query_that_cannot_begin_is_not_run() {
+    let bench = Bench::new("refuses_initialize");
+    let refused = within(query("go", bench.options())).await.unwrap_err();
+    assert!(refused.to_string().contains("hooks must map hook events"), "{refused}");
+    bench.no_process_is_left().await;
+    assert!(!bench.project().join("done").exists());
+    // A CLI that stays silent takes the question, and nobody waits for its answer for ever.
+    let silent = Bench::new("silent");
+    let options = silent.options().initialize_timeout(Duration::from_millis(300));
+    let error = within(query("go", options)).await.unwrap_err();
+    assert!(matches!(&error, Error::Handshake(handshake) if handshake.timed_out), "{error}");
+    silent.no_process_is_left().await;
+}
+
+#[tokio::test]
+async fn a_query_waits_for_the_handshake_only_if_hooks_are_at_stake() {
+    let bench = Bench::new("answers_late");
+    let plain = within(query("go", bench.options())).await.unwrap();
+    assert_eq!(plain.text(), "the question came before the answer to initialize");
+    let pass = async |call: HookCall| call.pass();
+    let hooked = bench.options().hook(HookEvent::PreToolUse, Matcher::all(), pass);
+    let hooked = within(query("go", hooked)).await.unwrap();
+    assert_eq!(hooked.text(), "the question came after the answer to initialize");
+    bench.no_process_is_left().await;
 }
 
 #[tokio::test]

@@ -4,14 +4,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pilothouse::proto::{AgentFrame, ContentBlock, ResultSubtype};
-use pilothouse::{Event, PartialMessage};
+use pilothouse::{Event, McpRegistration, PartialMessage, PermissionRequest, query};
 use pilothouse_testkit::{Block, Turn};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 use tokio::sync::Notify;
 
-use super::stage::{PATIENCE, Stage, ask, bash};
+use super::mcp::calculator;
+use super::stage::{PATIENCE, Stage, TURN_LIMIT, ask, bash};
 
 #[tokio::test]
 async fn a_plain_turn_reaches_the_api_and_comes_back() {
@@ -24,6 +25,33 @@ async fn a_plain_turn_reaches_the_api_and_comes_back() {
     assert_eq!(calls.len(), 1);
     assert!(calls[0].last_user().contains("hello there"));
     stage.close(session).await;
+}
+
+/// A query does not wait for the answer to `initialize`, so all that it says must hold for a message right behind it.
+#[tokio::test]
+async fn a_query_is_answered_with_what_initialize_said() {
+    let answer = json!({"city": "Bergen", "degrees": 7, "sky": null, "hours": []});
+    let script = [
+        Turn::tool("mcp__calc__add", json!({"a": 20, "b": 22})),
+        Turn::tool("StructuredOutput", answer),
+        Turn::text("after"),
+    ];
+    let Some(stage) = Stage::open(script) else { return };
+    let options = stage
+        .options()
+        .system_prompt("You speak of nothing but the weather.")
+        .mcp(calculator())
+        .mcp_registration(McpRegistration::Initialize)
+        .structured::<Weather>()
+        .on_permission(async |request: PermissionRequest| request.allow());
+    let result = tokio::time::timeout(TURN_LIMIT, query("weather", options).into_future()).await;
+    let result = result.expect("in time").expect("a result");
+    assert_eq!(result.structured::<Weather>().expect("structured output").city, "Bergen");
+    let calls = stage.api.main_calls();
+    assert!(calls[0].body["system"].to_string().contains("You speak of nothing but the weather."));
+    assert!(calls[0].tools().contains(&"StructuredOutput"), "{:?}", calls[0].tools());
+    assert!(calls[1].conversation().contains("42"), "{}", calls[1].conversation());
+    stage.nothing_left().await;
 }
 
 #[tokio::test]

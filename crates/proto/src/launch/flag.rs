@@ -70,7 +70,9 @@ flags! {
     AllowedTools = "--allowedTools" or "--allowed-tools": List,
     /// Text after the default system prompt.
     AppendSystemPrompt = "--append-system-prompt": Value,
-    /// When to compact the conversation.
+    /// A file with text after the default system prompt.
+    AppendSystemPromptFile = "--append-system-prompt-file": Value,
+    /// The size of context to compact the conversation for: `auto`, or 100k to 1M tokens.
     Autocompact = "--autocompact": Value,
     /// Waits to be claimed by a host that started it in advance.
     AwaitClaim = "--await-claim": Switch,
@@ -184,7 +186,7 @@ flags! {
     RemoteControlSessionNamePrefix = "--remote-control-session-name-prefix": Value,
     /// Echoes the host's messages.
     ReplayUserMessages = "--replay-user-messages": Switch,
-    /// Restricts the session.
+    /// Runs no commands, reads no settings files, and stays in the working directories.
     Restricted = "--restricted": Switch,
     /// Goes on with a session.
     Resume = "--resume" or "-r": Optional,
@@ -192,7 +194,7 @@ flags! {
     ResumeDropsTurn = "--resume-drops-turn": Value,
     /// The message to resume at.
     ResumeSessionAt = "--resume-session-at": Value,
-    /// Runs without customisations.
+    /// Leaves out all customisations: memory, skills, hooks, servers, commands and agents.
     SafeMode = "--safe-mode": Switch,
     /// Speaks to a URL instead of stdio.
     SdkUrl = "--sdk-url": Value,
@@ -210,8 +212,8 @@ flags! {
     SystemPrompt = "--system-prompt": Value,
     /// A file with the system prompt.
     SystemPromptFile = "--system-prompt-file": Value,
-    /// Records the system prompt once.
-    SystemPromptSnapshot = "--system-prompt-snapshot": Optional,
+    /// `on` records the system prompt once and sends it from then on, `off` never does.
+    SystemPromptSnapshot = "--system-prompt-snapshot": Value,
     /// The tokens a task may use.
     TaskBudget = "--task-budget": Value,
     /// Takes a session over from elsewhere.

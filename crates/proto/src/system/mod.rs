@@ -26,7 +26,7 @@ union! {
         /// The conversation was compacted.
         "compact_boundary" => CompactBoundary(Box<CompactBoundary>),
         /// Whether the run is going on.
-        "session_state_changed" => SessionStateChanged(SessionStateChanged),
+        "session_state_changed" => SessionStateChanged(Box<SessionStateChanged>),
         /// An API call is tried again.
         "api_retry" => ApiRetry(Box<ApiRetry>),
         /// How far a request of the host has come.

@@ -74,10 +74,16 @@ impl<'de> Reader<'de> {
     /// Keeps the place of an error that a visitor made.
     #[inline]
     fn placed<T>(&mut self, read: Result<T, Error>) -> Result<T, Error> {
-        if read.is_err() && self.failed_at.is_none() {
-            self.failed_at = Some(self.tokens.at);
+        if read.is_err() {
+            self.keep_place();
         }
         read
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn keep_place(&mut self) {
+        self.failed_at.get_or_insert(self.tokens.at);
     }
 
     /// Steps into an object or a list.

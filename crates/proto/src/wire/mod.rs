@@ -16,6 +16,7 @@ mod opt;
 mod raw;
 mod reading;
 mod record;
+mod short;
 mod slot;
 mod union;
 

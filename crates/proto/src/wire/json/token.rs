@@ -58,9 +58,18 @@ impl<'de> Tokens<'de> {
         Error::custom("not JSON")
     }
 
-    /// The next byte that is not white space.
+    /// The next byte that is not white space. CLIs write none, so looking for it is a call: this is part of every field.
     #[inline]
     pub(super) fn peek(&mut self) -> Option<u8> {
+        match self.byte() {
+            Some(byte) if byte > b' ' => Some(byte),
+            _ => self.peek_beyond_blanks(),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn peek_beyond_blanks(&mut self) -> Option<u8> {
         loop {
             match self.byte() {
                 Some(b' ' | b'\n' | b'\t' | b'\r') => self.at += 1,
@@ -72,8 +81,17 @@ impl<'de> Tokens<'de> {
     /// Steps over this byte.
     #[inline]
     pub(super) fn expect(&mut self, byte: u8) -> Result<(), Error> {
-        // Nearly always there is no white space before it.
-        if self.byte() != Some(byte) && self.peek() != Some(byte) {
+        if self.byte() != Some(byte) {
+            return self.expect_beyond_blanks(byte);
+        }
+        self.at += 1;
+        Ok(())
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn expect_beyond_blanks(&mut self, byte: u8) -> Result<(), Error> {
+        if self.peek_beyond_blanks() != Some(byte) {
             return Err(self.no_json());
         }
         self.at += 1;
