@@ -17,9 +17,15 @@ pub(crate) fn problem(tool: &dyn AgentTool, input: &Input) -> Option<String> {
 }
 
 /// Puts in what models may leave out, and paths as they are meant: hosts and hooks are always told all of it.
-pub(crate) fn complete(session: &Session, call: &mut ToolCall) {
+pub(crate) fn complete(session: &Session, tool: &dyn AgentTool, call: &mut ToolCall) {
+    if tool.mcp_server().is_none() {
+        coerce(&tool.input_schema(), &mut call.input);
+    }
     if call.name == "Edit" && !call.input.contains_key("replace_all") {
         call.input.insert("replace_all".to_owned(), false.into());
+    }
+    if call.name == "Edit" {
+        trim_lines(&mut call.input);
     }
     let path = match call.name.as_str() {
         "Read" | "Edit" | "Write" => "file_path",
@@ -27,9 +33,52 @@ pub(crate) fn complete(session: &Session, call: &mut ToolCall) {
         _ => return,
     };
     if let Some(Value::String(path)) = call.input.get_mut(path)
-        && let Some(whole) = session.workspace().resolve(path).to_str()
+        && let Some(whole) = session.workspace().resolve(path.trim()).to_str()
     {
         *path = whole.to_owned();
+    }
+}
+
+/// Makes numbers and truth values of what models have written as strings.
+fn coerce(schema: &Value, input: &mut Input) {
+    for (name, value) in input.iter_mut() {
+        let wanted = schema.pointer(&format!("/properties/{}", name.replace('~', "~0").replace('/', "~1")));
+        let (Some(wanted), Value::String(text)) = (wanted, &*value) else { continue };
+        // What may be a text is one.
+        if takes(wanted, "string") {
+            continue;
+        }
+        let meant = serde_json::from_str::<Value>(text.trim()).ok();
+        let fits = |meant: &Value| match meant {
+            Value::Bool(_) => takes(wanted, "boolean"),
+            Value::Number(_) => takes(wanted, "integer") || takes(wanted, "number"),
+            _ => false,
+        };
+        if let Some(meant) = meant.filter(fits) {
+            *value = meant;
+        }
+    }
+}
+
+fn takes(schema: &Value, kind: &str) -> bool {
+    let names = |value: &Value| match value {
+        Value::String(name) => name == kind,
+        Value::Array(names) => names.iter().any(|name| name == kind),
+        _ => false,
+    };
+    let choices = ["anyOf", "oneOf"].into_iter().filter_map(|name| schema.get(name)?.as_array()).flatten();
+    schema.get("type").is_some_and(names) || choices.into_iter().any(|choice| takes(choice, kind))
+}
+
+/// Takes white space off the ends of the lines that an edit puts in; in Markdown it means something.
+fn trim_lines(input: &mut Input) {
+    let path = input.get("file_path").and_then(Value::as_str).unwrap_or_default();
+    if path.ends_with(".md") || path.ends_with(".mdx") {
+        return;
+    }
+    if let Some(Value::String(new)) = input.get_mut("new_string") {
+        let lines: Vec<&str> = new.split('\n').map(|line| line.trim_end_matches([' ', '\t'])).collect();
+        *new = lines.join("\n");
     }
 }
 

@@ -62,7 +62,7 @@ async fn perform_known(session: &Arc<Session>, mut call: ToolCall, tool: &dyn Ag
         let text = format!("<tool_use_error>{message}</tool_use_error>");
         return Performed::refused(call, &text, Some(message.into()), None);
     }
-    arguments::complete(session, &mut call);
+    arguments::complete(session, tool, &mut call);
     // Whoever judges the call and the tool that runs it go by the same places on disk.
     let places = session.workspace().places();
     let _held: Vec<Hold> = tool.touches(&call.input, session).iter().map(|path| places.hold(path)).collect();
@@ -142,14 +142,21 @@ fn is_denied(session: &Session, call: &ToolCall) -> bool {
     session.rules(|engine| engine.decide(&asked)).step == pilothouse_rules::Step::DenyRule
 }
 
+/// Switched on, every command starts in the project.
+const STAY_HOME: &str = "CLAUDE_BASH_MAINTAIN_PROJECT_WORKING_DIR";
+
 /// A command that leaves the directories of the session does not take the session along.
 fn stay_inside(session: &Session, performed: &mut Performed) {
     let cwd = session.cwd();
     let inside = session.rules(|engine| engine.context().is_working_path(&cwd.display().to_string()));
+    let home = &session.launch().cwd;
+    if performed.call.name == "Bash" && session.launch().env.is_on(STAY_HOME) {
+        session.workspace().set_cwd(home);
+        return;
+    }
     if performed.call.name != "Bash" || inside {
         return;
     }
-    let home = &session.launch().cwd;
     session.workspace().set_cwd(home);
     let note = format!("Shell cwd was reset to {}", home.display());
     if let Opt::Some(Content::Text(text)) = &mut performed.result.content {

@@ -11,11 +11,22 @@ use crate::session::Session;
 
 /// The kind of line that says what was spent.
 const LINE: &str = "cost-state";
+/// Its field for the last answer that it counts.
+const LAST_ANSWER: &str = "lastAnswerId";
 
 /// What earlier processes of a session have spent.
 pub(crate) fn spent_before(past: &Past) -> Ledger {
-    let (written, counted) = (written(past), counted(past));
-    // A process that was killed has written no line, and its answers are in the transcript all the same.
+    let answers = answers(past);
+    let mut written = written(past);
+    // A process that was killed has written no line, and its answers are in the transcript all the same: what they cost
+    // comes on top of what was written down before them.
+    let last = past.notes.get(LINE).and_then(|line| line.get(LAST_ANSWER)).and_then(Value::as_str);
+    if let Some(at) = last.and_then(|last| answers.iter().position(|answer| answer.id == last)) {
+        written.merge(&sum(answers.get(at + 1..).unwrap_or_default()));
+        return written;
+    }
+    // Others do not say how far their line goes.
+    let counted = sum(&answers);
     if counted.total_cost().to_f64() > written.total_cost().to_f64() { counted } else { written }
 }
 
@@ -37,9 +48,16 @@ fn written(past: &Past) -> Ledger {
     ledger
 }
 
-/// What the answers of the conversation cost at least: each has several lines, and the last one knows most.
-fn counted(past: &Past) -> Ledger {
-    let mut answers: Vec<(&str, &str, &Value)> = Vec::new();
+/// One answer of the conversation.
+struct Answer<'a> {
+    id: &'a str,
+    model: &'a str,
+    usage: &'a Value,
+}
+
+/// The answers of the conversation, in their order: each has several lines, and the last one knows most.
+fn answers(past: &Past) -> Vec<Answer<'_>> {
+    let mut answers: Vec<Answer<'_>> = Vec::new();
     let mut places: HashMap<&str, usize> = HashMap::new();
     for entry in past.entries.iter().filter(|entry| entry.kind == ChainKind::Assistant) {
         let Some(message) = &entry.message else { continue };
@@ -48,18 +66,23 @@ fn counted(past: &Past) -> Ledger {
             continue;
         };
         match places.get(id).and_then(|at| answers.get_mut(*at)) {
-            Some(answer) => *answer = (id, model, usage),
+            Some(answer) => *answer = Answer { id, model, usage },
             None => {
                 places.insert(id, answers.len());
-                answers.push((id, model, usage));
+                answers.push(Answer { id, model, usage });
             }
         }
     }
+    answers
+}
+
+/// What these answers cost at least.
+fn sum(answers: &[Answer<'_>]) -> Ledger {
     let mut ledger = Ledger::default();
     // Messages that stand for something else than an answer name no model.
-    for (_, model, usage) in answers.into_iter().filter(|(_, model, _)| !model.starts_with('<')) {
-        if let Ok(usage) = serde_json::from_value::<Usage>(usage.clone()) {
-            ledger.add(model, &usage);
+    for answer in answers.iter().filter(|answer| !answer.model.starts_with('<')) {
+        if let Ok(usage) = serde_json::from_value::<Usage>(answer.usage.clone()) {
+            ledger.add(answer.model, &usage);
         }
     }
     ledger
@@ -85,6 +108,7 @@ impl Session {
             "totalLinesRemoved": removed,
             "totalDuration": self.age().as_millis() as u64,
             "modelUsage": models,
+            LAST_ANSWER: self.last_answer(),
         });
         self.recorder().note(LINE, line.as_object().cloned().unwrap_or_default());
     }

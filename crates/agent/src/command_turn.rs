@@ -10,6 +10,7 @@ use crate::compact::{self, Trigger, Uncompacted};
 use crate::frames::init::init;
 use crate::frames::synthetic;
 use crate::machine::Prompt;
+use crate::prompt::snapshot;
 use crate::resume;
 use crate::session::Session;
 use crate::stop::StopSignal;
@@ -149,6 +150,7 @@ async fn clear(session: &Arc<Session>, prompt: &Prompt) {
     session.set_id(session.stamp().uuid().into_string().into());
     session.history().replace(Vec::new());
     session.recorder().switch(resume::new_transcript(session.launch(), &session.id()));
+    snapshot::carry_on(session);
     session.set_context_tokens(0);
     session.set_title(None);
     session.tell_tasks();

@@ -13,6 +13,7 @@ use serde_json::{Map, Number, Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::control::as_it_stands;
+use crate::prompt::snapshot;
 use crate::session::Session;
 use crate::stop::StopSignal;
 
@@ -87,6 +88,7 @@ pub(crate) async fn compact(
         "This session goes on from a conversation that became too long. This is its summary:\n\n{summary}"
     );
     let contexts = session.compact_hooks_after(trigger, &summary).await;
+    snapshot::forget(session);
     let frames = replace(session, trigger, text, pre_tokens, begun, contexts);
     tell(session, None, Some(Ok(())));
     Ok(Compacted { frames })
@@ -133,7 +135,7 @@ pub(crate) async fn when_due(session: &Arc<Session>, stop: &StopSignal) {
 /// What is wrong with a conversation that no model could read, however it is compacted: one that is far beyond the window.
 pub(crate) fn beyond_reading(session: &Session) -> Option<ApiFailure> {
     let window = session.model_info().context_window;
-    let size = |message: &MessageParam| serde_json::to_string(message).map_or(0, |text| text.len() as u64);
+    let size = |message: &MessageParam| serde_json::to_value(message).map_or(0, |message| letters(&message));
     let tokens = session.history().messages().iter().map(size).sum::<u64>() / 4;
     if tokens <= window {
         return None;
@@ -152,16 +154,24 @@ pub(crate) fn beyond_reading(session: &Session) -> Option<ApiFailure> {
     })
 }
 
+/// How much there is to read. What is encoded is none of it: pictures count by their area, documents by their pages.
+fn letters(value: &Value) -> u64 {
+    match value {
+        Value::Object(source) if source.get("type").is_some_and(|kind| kind == "base64") => 0,
+        Value::Object(fields) => fields.iter().map(|(name, value)| name.len() as u64 + letters(value)).sum(),
+        Value::Array(items) => items.iter().map(letters).sum(),
+        Value::String(text) => text.len() as u64,
+        Value::Null | Value::Bool(_) | Value::Number(_) => 4,
+    }
+}
+
 /// The tokens at which the conversation is compacted by itself.
 pub(crate) fn threshold(session: &Session) -> Option<u64> {
     let launch = session.launch();
     let window = session.model_info().context_window;
-    match launch.autocompact.as_deref() {
-        Some("off" | "false" | "0") => None,
-        Some(written) if written.parse::<u64>().is_ok() => written.parse().ok(),
-        _ if launch.env.is_on("DISABLE_AUTO_COMPACT") || launch.env.is_on("DISABLE_COMPACT") => None,
-        _ => Some(window.saturating_sub(RESERVE)),
-    }
+    let is_off = launch.env.is_on("DISABLE_AUTO_COMPACT") || launch.env.is_on("DISABLE_COMPACT");
+    let window = launch.autocompact.map_or(window, |wanted| wanted.min(window));
+    (!is_off).then(|| window.saturating_sub(RESERVE))
 }
 
 /// Asks the model something and gives its text.

@@ -83,7 +83,7 @@ async fn every_event_that_can_occur_is_told() {
     host.request(SetModel { model: Some("haiku".to_owned()).into(), ..SetModel::default() })
         .await
         .expect("set");
-    let settings = Map::from_iter([("language".to_owned(), json!("en"))]);
+    let settings = Map::from_iter([("effortLevel".to_owned(), json!("low"))]);
     let update = UpdateSettings { source: "userSettings".into(), settings, extra: Extra::new() };
     host.request(update).await.expect("written");
     let told = async {

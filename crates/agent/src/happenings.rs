@@ -20,7 +20,7 @@ impl Session {
             return Vec::new();
         }
         let scene = self.scene(None);
-        let model = Some(self.model_info().id);
+        let model = (source == "compact").then(|| self.model_info().id);
         let occasion = Occasion::session_start(&scene, SessionStartSource::from(source), model);
         self.hooks().fire(self, &scene, occasion).await.contexts
     }
@@ -79,7 +79,7 @@ impl Session {
             sdk_host_only: (!for_all).then_some(true).into(),
             extra: Extra::new(),
         };
-        self.output().emit(AgentFrame::System(System::SessionStateChanged(frame)));
+        self.output().emit(AgentFrame::System(System::SessionStateChanged(frame.into())));
     }
 
     /// The host is asked something that a person has to answer.

@@ -67,6 +67,15 @@ impl History {
         }
     }
 
+    /// All messages but an answer whose calls still run: what can be sent to the model now.
+    pub(crate) fn settled(&self) -> Vec<MessageParam> {
+        let mut messages = self.messages();
+        if !self.open_calls().is_empty() {
+            messages.pop();
+        }
+        messages
+    }
+
     fn add(&self, role: Role, blocks: Vec<ContentBlock>) {
         if blocks.is_empty() {
             return;

@@ -40,6 +40,7 @@ mod offers;
 mod output;
 mod pace;
 pub mod plan;
+mod plugins;
 mod prompt;
 mod questions;
 mod record;

@@ -2,8 +2,8 @@
 
 use pilothouse_catalog::BUILTINS;
 use pilothouse_model::{ModelInfo, ThinkingStyle};
-use pilothouse_proto::system::EffortLevel;
-use pilothouse_proto::{AgentInfo, ModelInfo as OfferedModel, SlashCommand};
+use pilothouse_proto::system::{CommandsChanged, EffortLevel};
+use pilothouse_proto::{AgentFrame, AgentInfo, ModelInfo as OfferedModel, SlashCommand, System};
 use serde_json::Value;
 
 use crate::session::Session;
@@ -43,6 +43,20 @@ pub(crate) fn commands(session: &Session) -> Vec<SlashCommand> {
     });
     let of_servers = session.mcp.prompts().into_iter().map(|prompt| prompt.offered());
     found.chain(of_servers).chain(own).collect()
+}
+
+/// Tells a host that has a list of commands when it is another one by now: servers bring commands of their own.
+pub(crate) fn tell_changes(session: &Session) {
+    let commands = commands(session);
+    if session.is_news(&commands) {
+        let frame = CommandsChanged {
+            commands,
+            uuid: session.stamp().uuid(),
+            session_id: session.id(),
+            ..CommandsChanged::default()
+        };
+        session.output().emit(AgentFrame::System(System::CommandsChanged(Box::new(frame))));
+    }
 }
 
 /// Every agent: of the host, the command line, files, and our own. The first of a name counts.

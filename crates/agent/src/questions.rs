@@ -84,12 +84,15 @@ fn problem(input: &Input) -> Option<String> {
     if !QUESTIONS.contains(&questions.len()) {
         return Some(format!("ask one to four questions, not {}", questions.len()));
     }
+    if !are_unique(questions, "question") {
+        return Some("no question may be asked twice".to_owned());
+    }
     questions.iter().enumerate().find_map(|(index, question)| {
         let at = |what: &str| Some(format!("question {}: {what}", index + 1));
         let text = |value: &Value, field: &str| {
             value.get(field).and_then(Value::as_str).is_some_and(|text| !text.trim().is_empty())
         };
-        if !text(question, "question") {
+        if !question.get("question").is_some_and(Value::is_string) {
             return at("`question` must be a text");
         }
         let Some(options) = question.get("options").and_then(Value::as_array) else {
@@ -101,8 +104,16 @@ fn problem(input: &Input) -> Option<String> {
         if !options.iter().all(|option| text(option, "label")) {
             return at("every option needs a `label`");
         }
+        if !are_unique(options, "label") {
+            return at("every option needs a `label` of its own");
+        }
         None
     })
+}
+
+fn are_unique(all: &[Value], field: &str) -> bool {
+    let mut seen = std::collections::HashSet::new();
+    all.iter().filter_map(|one| one.get(field)?.as_str()).all(|text| seen.insert(text))
 }
 
 fn answered(input: &Input) -> Outcome {

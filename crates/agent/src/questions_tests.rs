@@ -12,6 +12,16 @@ fn question(options: usize) -> Value {
     json!({"question": "Which?", "header": "H", "options": options, "multiSelect": true})
 }
 
+/// So many questions, each of its own.
+fn different(count: usize) -> Vec<Value> {
+    let ask = |number: usize| {
+        let mut question = question(2);
+        question["question"] = number.to_string().into();
+        question
+    };
+    (0..count).map(ask).collect()
+}
+
 #[test]
 fn one_to_four_questions_with_two_to_four_options() {
     let cases = [
@@ -22,9 +32,11 @@ fn one_to_four_questions_with_two_to_four_options() {
         (json!({"questions": [question(2)]}), true),
         (json!({"questions": [question(4)]}), true),
         (json!({"questions": [question(5)]}), false),
-        (json!({"questions": vec![question(2); 4]}), true),
-        (json!({"questions": vec![question(2); 5]}), false),
-        (json!({"questions": [{"question": "", "options": [{"label": "a"}, {"label": "b"}]}]}), false),
+        (json!({"questions": different(4)}), true),
+        (json!({"questions": different(5)}), false),
+        (json!({"questions": vec![question(2); 2]}), false),
+        (json!({"questions": [{"question": "", "options": [{"label": "a"}, {"label": "b"}]}]}), true),
+        (json!({"questions": [{"question": "q", "options": [{"label": "a"}, {"label": "a"}]}]}), false),
         (json!({"questions": [{"question": "q", "options": [{"label": "a"}, {"name": "b"}]}]}), false),
     ];
     for (value, good) in cases {

@@ -2,11 +2,14 @@
 
 use pilothouse_proto::{MessageParam, SessionId};
 use pilothouse_settings::{Layer, Problem, ProblemKind};
-use pilothouse_store::{Checkpoints, EntryId, LoadOptions, Past, Stamp, Store, StoreError, Transcript};
+use pilothouse_store::{
+    Checkpoints, EntryId, LoadOptions, Past, SessionInfo, Stamp, Store, StoreError, Transcript,
+};
 
 use crate::carry_over;
 use crate::deferred;
 use crate::launch::{Launch, PROTOCOL_VERSION, Resume};
+use crate::prompt::snapshot;
 use crate::session::Session;
 
 /// Why a session cannot begin.
@@ -30,15 +33,17 @@ pub(crate) fn new_transcript(launch: &Launch, id: &SessionId) -> Transcript {
 
 /// Refuses to begin under a policy of the command line that cannot be read: it may forbid anything.
 pub(crate) fn under_policy(session: &Session) -> Result<(), CannotBegin> {
-    let is_lost = |problem: &&Problem| {
-        problem.origin.layer == Layer::Policy
-            && problem.origin.file.is_none()
-            && matches!(problem.kind, ProblemKind::Syntax(_) | ProblemKind::WrongType { .. })
-    };
-    match session.settings_problems().iter().find(is_lost) {
+    match session.settings_problems().iter().find(|problem| loses_policy(problem)) {
         Some(problem) => Err(CannotBegin { text: format!("Error: {problem}"), with_result: true }),
         None => Ok(()),
     }
+}
+
+/// Whether a policy that was given as JSON does not count for it.
+pub(crate) fn loses_policy(problem: &Problem) -> bool {
+    problem.origin.layer == Layer::Policy
+        && problem.origin.file.is_none()
+        && matches!(problem.kind, ProblemKind::Syntax(_) | ProblemKind::WrongType { .. })
 }
 
 /// Finds the conversation that the command line asks for and makes the session go on with it.
@@ -89,13 +94,28 @@ fn find(store: &Store, launch: &Launch, named: &str) -> Result<pilothouse_store:
     if let Ok(id) = named.parse() {
         return Ok(id);
     }
-    store.titled(&launch.cwd, named).first().copied().ok_or_else(|| CannotBegin {
-        text: format!(
+    let found = store.titled(&launch.cwd, named);
+    let text = match found.as_slice() {
+        [info] => return Ok(info.id),
+        [] => format!(
             "Error: --resume requires a valid session ID or session title when used with --print. Usage: claude -p \
              --resume <session-id|title>. Provided value \"{named}\" is not a UUID and does not match any session title."
         ),
-        with_result: true,
-    })
+        several => {
+            let line =
+                |info: &SessionInfo| format!("\n  {}  (modified {})", info.id, time(info.last_modified));
+            format!(
+                "Error: --resume \"{named}\" matches {} sessions. Pass one of these session IDs to disambiguate:{}",
+                several.len(),
+                several.iter().map(line).collect::<String>()
+            )
+        }
+    };
+    Err(CannotBegin { text, with_result: true })
+}
+
+fn time(millis: i64) -> String {
+    jiff::Timestamp::from_millisecond(millis).map_or_else(|_| millis.to_string(), |time| time.to_string())
 }
 
 fn refusal(id: pilothouse_store::SessionId, error: &StoreError) -> CannotBegin {
@@ -140,6 +160,7 @@ fn take_up(session: &Session, store: &Store, past: &Past) -> Result<(), StoreErr
         messages.into_iter().filter_map(|message| serde_json::from_value::<MessageParam>(message).ok());
     session.history().replace(messages.collect());
     session.set_title(past.title.clone());
+    session.set_snapshot(snapshot::left_by(past, launch.fork));
     session.carry_over(&carry_over::spent_before(past));
     Ok(())
 }

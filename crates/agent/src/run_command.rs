@@ -4,16 +4,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pilothouse_proto::system::TaskEnd;
-use pilothouse_tools::{Background, Bash, Input, Outcome, Reins, Tool as _};
+use pilothouse_tools::{Background, Bash, CommandLimits, Input, Outcome, Reins, Tool as _};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
+use crate::launch::Environment;
 use crate::session::Session;
 use crate::tasks::TaskNote;
 use crate::tool::{AgentTool, Ran, ToolCall, Working};
 
 /// From when on a command is told of as a task.
 const LONG: Duration = Duration::from_secs(3);
+
+/// The most characters of output that the environment may ask for.
+const LARGEST_OUTPUT: usize = 150_000;
 
 /// `Bash`.
 #[derive(Debug)]
@@ -23,8 +27,20 @@ pub(crate) struct RunCommand {
 }
 
 impl RunCommand {
-    pub(crate) fn new(background: &Background, has_background: bool) -> Self {
-        Self { bash: Bash::new(background.clone()), has_background }
+    pub(crate) fn new(background: &Background, has_background: bool, limits: CommandLimits) -> Self {
+        Self { bash: Bash::new(background.clone()).with_limits(limits), has_background }
+    }
+
+    /// What the environment says about commands.
+    pub(crate) fn limits(env: &Environment) -> CommandLimits {
+        let usual = CommandLimits::default();
+        let millis = |name| env.number(name).filter(|millis| *millis > 0).map(Duration::from_millis);
+        let usual_time = millis("BASH_DEFAULT_TIMEOUT_MS").unwrap_or(usual.usual_time);
+        let longest_time = millis("BASH_MAX_TIMEOUT_MS").unwrap_or(usual.longest_time).max(usual_time);
+        let output = env.number("BASH_MAX_OUTPUT_LENGTH").filter(|length| *length > 0);
+        let output =
+            output.and_then(|length| usize::try_from(length).ok()).map(|length| length.min(LARGEST_OUTPUT));
+        CommandLimits { usual_time, longest_time, largest_output: output.unwrap_or(usual.largest_output) }
     }
 }
 
@@ -49,6 +65,10 @@ impl AgentTool for RunCommand {
 
     fn runs_in_parallel(&self, _: &Input) -> bool {
         self.bash.runs_in_parallel()
+    }
+
+    fn refuses(&self, input: &Input, session: &Session) -> Option<String> {
+        self.bash.refuses(input, session.workspace())
     }
 
     fn run<'a>(&'a self, call: &'a ToolCall, session: &'a Arc<Session>) -> Working<'a> {

@@ -15,7 +15,7 @@ fn session() -> TestSession {
 }
 
 async fn run(test: &TestSession, input: Value, meanwhile: impl Future<Output = ()>) -> Ran {
-    let tool = RunCommand::new(test.session.background(), true);
+    let tool = RunCommand::new(test.session.background(), true, CommandLimits::default());
     let call = test.call("Bash", input);
     let (ran, ()) = tokio::join!(tool.run(&call, &test.session), meanwhile);
     ran
@@ -127,7 +127,7 @@ async fn a_host_can_end_what_a_call_waits_for() {
 #[tokio::test]
 async fn where_background_work_is_switched_off_time_is_the_end() {
     let test = session();
-    let tool = RunCommand::new(test.session.background(), false);
+    let tool = RunCommand::new(test.session.background(), false, CommandLimits::default());
     assert_eq!(tool.input_schema()["properties"].get("run_in_background"), None);
     let call = test.call("Bash", json!({"command": "echo so far; sleep 30", "timeout": 300}));
     let ran = tool.run(&call, &test.session).await;

@@ -1,6 +1,9 @@
 //! The state that everything in a session shares.
 
 mod beginning;
+mod modelling;
+mod naming;
+mod offered;
 mod prompts;
 mod spending;
 
@@ -11,14 +14,13 @@ use std::time::{Duration, Instant};
 
 use pilothouse_catalog::{Catalog, Places};
 use pilothouse_link::{Agent, Handle};
-use pilothouse_model::{Ledger, Model, ModelInfo};
+use pilothouse_model::{Ledger, Model};
 use pilothouse_proto::control::Initialize;
 use pilothouse_proto::message::{DeferredToolUse, SubagentStats};
-use pilothouse_proto::system::{SessionTitleChanged, SystemStatus};
-use pilothouse_proto::{AgentFrame, Extra, PermissionDenial, PermissionMode, SessionId, System, Uuid};
+use pilothouse_proto::system::SystemStatus;
+use pilothouse_proto::{AgentFrame, PermissionDenial, PermissionMode, SessionId, System, Uuid};
 use pilothouse_rules::{Behavior, Engine, Mode};
-use pilothouse_settings::{Problem, Settings};
-use pilothouse_store::StoreError;
+use pilothouse_settings::{Problem, ProblemKind, Settings};
 use pilothouse_tools::{Background, Workspace};
 use serde_json::{Map, Value};
 use tokio::sync::mpsc;
@@ -33,6 +35,7 @@ use crate::machine::{Prompt, Queue};
 use crate::mcp::Servers;
 use crate::output::Output;
 use crate::plan::Plan;
+use crate::prompt::snapshot::Snapshot;
 use crate::record::Recorder;
 use crate::rewind::Copies;
 use crate::stamp::Stamp;
@@ -104,8 +107,18 @@ struct State {
     told_of_no_judge: bool,
     /// The user's last message, by its id in the transcript.
     last_message: Option<Uuid>,
+    /// The names of the commands that the host was told of.
+    told_commands: Option<Vec<String>>,
+    /// The id of the last answer that was booked.
+    last_answer: Option<String>,
     denials: Vec<PermissionDenial>,
     title: Option<String>,
+    /// The title is written down with the first prompt, because a session without one leaves nothing behind.
+    title_unwritten: bool,
+    /// The system prompt that was sent first, where it is kept.
+    snapshot: Option<Snapshot>,
+    /// How thinking is shown, when the host has said so.
+    thinking_display: Option<String>,
     /// What was spent since the process began, and since the last result.
     ledger: Ledger,
     since_result: Ledger,
@@ -123,6 +136,10 @@ struct State {
     subagents: SubagentStats,
     /// Settings for this session alone, as `--settings` and the host gave them.
     flag_settings: Map<String, Value>,
+    /// Repositories inside of the project that the host has named.
+    repo_roots: Vec<PathBuf>,
+    /// The organisation's settings, as the command line or the host gave them.
+    managed_settings: Option<String>,
     /// What hooks want the model to know with the next prompt.
     contexts: Vec<String>,
 }
@@ -217,6 +234,12 @@ impl Session {
         catalog.get_or_insert_with(|| Arc::new(self.discover())).clone()
     }
 
+    /// Looks in a repository inside of the project, too.
+    pub(crate) fn look_in(&self, repository: PathBuf) {
+        self.state().repo_roots.push(repository);
+        self.rediscover();
+    }
+
     /// Looks anew when they are next asked for.
     pub fn rediscover(&self) {
         self.catalog.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -225,28 +248,20 @@ impl Session {
     fn discover(&self) -> Catalog {
         let locations = self.launch.locations();
         let mut places = Places::new(&locations.home, &locations.project);
-        places.config = self.launch.sources.user.then_some(locations.config);
-        if !self.launch.sources.project {
+        let counts = self.launch.is_customised();
+        places.config = (counts && self.launch.sources.user).then_some(locations.config);
+        if !counts || !self.launch.sources.project {
             places.project = None;
         }
-        places.plugins.clone_from(&self.launch.plugin_dirs);
-        places.plugins.extend(crate::control::plugin_dirs(&self.launch, &self.initialize()));
+        if counts {
+            places.roots.clone_from(&self.state().repo_roots);
+        }
+        places.plugins = self.plugin_dirs();
         let (catalog, problems) = pilothouse_catalog::discover(&places);
         for problem in problems {
             tracing::warn!("{problem}");
         }
         catalog
-    }
-
-    /// What is known of the model in force.
-    pub fn model_info(&self) -> ModelInfo {
-        let settings = self.settings();
-        let for_turn = self.state().turn_model.clone();
-        let wanted = for_turn.or_else(|| self.wanted_model());
-        let wanted = wanted.or_else(|| self.launch.env.get("ANTHROPIC_MODEL").map(str::to_owned));
-        let wanted = wanted.or_else(|| settings.model().map(|model| model.value));
-        let name = wanted.as_deref().unwrap_or("default");
-        ModelInfo::with_aliases(name, |variable| self.launch.env.get(variable).map(str::to_owned))
     }
 
     /// How long the session has been running.
@@ -269,12 +284,29 @@ impl Session {
         given.unwrap_or_default()
     }
 
+    /// The organisation's settings, as the command line or the host gave them.
+    pub(crate) fn managed_settings(&self) -> Option<String> {
+        self.state().managed_settings.clone()
+    }
+
     pub(crate) fn set_flag_settings(&self, settings: Map<String, Value>) {
         self.state().flag_settings = settings;
     }
 
-    /// What the user should know about rules that do not count, for stderr.
-    pub(crate) fn trust_warnings(&self) -> Vec<String> {
+    /// What the user should know about how the session was started, for stderr.
+    pub(crate) fn warnings(&self) -> Vec<String> {
+        let problems = self.settings_problems();
+        let left_out = problems
+            .iter()
+            .filter(|problem| {
+                problem.kind.sets_file_aside() || matches!(problem.kind, ProblemKind::Skipped { .. })
+            })
+            .map(|problem| format!("Warning: {problem}"));
+        self.launch.warnings.iter().cloned().chain(left_out).chain(self.trust_warnings()).collect()
+    }
+
+    /// Rules that do not count.
+    fn trust_warnings(&self) -> Vec<String> {
         let permissions = self.settings().permissions();
         let count = |behavior: Behavior| {
             let left_out = |rule: &&pilothouse_settings::RuleEntry| {
@@ -294,22 +326,13 @@ impl Session {
         }
     }
 
-    /// Gives the session a title, in the transcript and to the host.
-    ///
-    /// # Errors
-    /// When the title is empty or cannot be written.
-    pub fn rename(&self, title: &str) -> Result<(), StoreError> {
-        self.recorder.with(|transcript| transcript.rename(title))?;
-        let title = title.trim().to_owned();
-        self.set_title(Some(title.clone()));
-        let frame = SessionTitleChanged {
-            title,
-            uuid: self.stamp.uuid(),
-            session_id: self.id(),
-            extra: Extra::new(),
-        };
-        self.output.emit(AgentFrame::System(System::SessionTitleChanged(Box::new(frame))));
-        Ok(())
+    /// The system prompt that was sent first, if it is kept.
+    pub(crate) fn snapshot(&self) -> Option<Snapshot> {
+        self.state().snapshot.clone()
+    }
+
+    pub(crate) fn set_snapshot(&self, snapshot: Option<Snapshot>) {
+        self.state().snapshot = snapshot;
     }
 
     /// The session's id; `/clear` gives it another.
@@ -402,39 +425,6 @@ impl Session {
         self.output.emit(AgentFrame::System(System::Status(Box::new(status))));
     }
 
-    /// The model as it was asked for; none is the default one.
-    pub fn wanted_model(&self) -> Option<String> {
-        self.state().model.clone()
-    }
-
-    /// Uses another model for the rest of the turn.
-    pub(crate) fn set_turn_model(&self, model: Option<String>) {
-        self.state().turn_model = model.filter(|model| model != "inherit");
-    }
-
-    /// Asks for another model from the next call on.
-    pub fn want_model(&self, model: Option<String>) {
-        self.state().model = model;
-    }
-
-    /// The most to think, if that was limited.
-    pub fn max_thinking_tokens(&self) -> Option<u64> {
-        self.state().max_thinking_tokens
-    }
-
-    pub(crate) fn set_max_thinking_tokens(&self, tokens: Option<u64>) {
-        self.state().max_thinking_tokens = tokens;
-    }
-
-    /// How hard the model is to try, if that is not left to it.
-    pub(crate) fn effort(&self) -> Option<String> {
-        self.state().effort.clone()
-    }
-
-    pub(crate) fn set_effort(&self, effort: Option<String>) {
-        self.state().effort = effort;
-    }
-
     /// Why the turn was interrupted that is taken up again, if it is.
     pub(crate) fn resume_reason(&self) -> Option<String> {
         self.state().resume_reason.clone()
@@ -460,15 +450,6 @@ impl Session {
 
     pub(crate) fn set_put_off(&self, call: Option<DeferredToolUse>) {
         self.state().put_off = call;
-    }
-
-    /// The session's title, if it has one.
-    pub fn title(&self) -> Option<String> {
-        self.state().title.clone()
-    }
-
-    pub(crate) fn set_title(&self, title: Option<String>) {
-        self.state().title = title;
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

@@ -21,8 +21,23 @@ impl Session {
     pub(crate) fn structured_output(&self) -> Option<Arc<dyn AgentTool>> {
         let initialize = self.initialize();
         let schema = initialize.json_schema.as_ref().or(self.launch().json_schema.as_ref())?;
+        // One that is none, which only a host can give, asks for nothing.
+        validator(schema).ok()?;
         Some(Arc::new(StructuredOutput { schema: schema.clone() }))
     }
+}
+
+/// What checks answers against a schema.
+///
+/// # Errors
+/// Why the schema is none.
+pub(crate) fn validator(schema: &Map<String, Value>) -> Result<jsonschema::Validator, String> {
+    let mut options = jsonschema::options();
+    if !schema.contains_key("$schema") {
+        // Hosts leave it out because the real CLI takes no other draft than this one.
+        options = options.with_draft(jsonschema::Draft::Draft7);
+    }
+    options.build(&Value::Object(schema.clone())).map_err(|error| error.to_string())
 }
 
 impl AgentTool for StructuredOutput {
@@ -55,12 +70,7 @@ impl AgentTool for StructuredOutput {
 
 impl StructuredOutput {
     fn take(&self, input: &Input) -> Outcome {
-        let mut options = jsonschema::options();
-        if !self.schema.contains_key("$schema") {
-            // Hosts leave it out because the real CLI takes no other draft than this one.
-            options = options.with_draft(jsonschema::Draft::Draft7);
-        }
-        let validator = match options.build(&Value::Object(self.schema.clone())) {
+        let validator = match validator(&self.schema) {
             Ok(validator) => validator,
             Err(error) => {
                 return Outcome::Failed {

@@ -13,13 +13,15 @@ use crate::session::Session;
 /// From so many answers on there is something to go by.
 const ENOUGH_ANSWERS: usize = 2;
 
+/// Switched off, it forbids suggestions.
+const SWITCH: &str = "CLAUDE_CODE_ENABLE_PROMPT_SUGGESTION";
+
 const TASK: &str = "Leave the work for a moment. What is the user most likely to type next, in their own words and their own style? Answer with \
      that text alone, on one line, in two to twelve words. If nothing is likely, answer with nothing. Call no tools.";
 
 /// Asks for a suggestion after a turn, if the host wants one. `stop` fires when the user has said something.
 pub(crate) fn after_turn(session: &Arc<Session>, stop: CancellationToken) {
-    let wanted = session.initialize().prompt_suggestions.as_ref() == Some(&true);
-    if !wanted || session.output().last_failed() || answers(session) < ENOUGH_ANSWERS {
+    if !is_wanted(session) || session.output().last_failed() || answers(session) < ENOUGH_ANSWERS {
         return;
     }
     let session = session.clone();
@@ -37,6 +39,14 @@ pub(crate) fn after_turn(session: &Arc<Session>, stop: CancellationToken) {
         };
         session.output().emit(AgentFrame::PromptSuggestion(Box::new(frame)));
     });
+}
+
+/// The host has the last word, unless the environment forbids it.
+fn is_wanted(session: &Session) -> bool {
+    let launch = session.launch();
+    let is_off = launch.env.get(SWITCH).is_some() && !launch.env.is_on(SWITCH);
+    let host = session.initialize().prompt_suggestions.as_ref().copied();
+    !is_off && host.unwrap_or(launch.prompt_suggestions)
 }
 
 fn answers(session: &Session) -> usize {

@@ -18,6 +18,11 @@ const ON_REQUEST: &[&str] =
 /// Switched off, it brings back the list of things to do that the task tools have replaced.
 const TASKS_SWITCH: &str = "CLAUDE_CODE_ENABLE_TASKS";
 
+/// Tools that run commands or leave the machine: a restricted session has them only when `--tools` names them, and gets
+/// the tools for searching instead.
+const UNRESTRICTED: &[&str] = &["Bash", "WebFetch"];
+const FOR_SEARCHING: &[&str] = &["Glob", "Grep"];
+
 /// Tools that talk to somebody: without a host to ask they make no sense.
 const NEED_A_HOST: &[&str] = &["AskUserQuestion", "EnterPlanMode", "ExitPlanMode"];
 
@@ -29,10 +34,14 @@ pub struct Toolbox {
 
 impl Toolbox {
     /// The built-in tools.
-    pub(crate) fn new(background: &tools::Background, has_background: bool) -> Self {
+    pub(crate) fn new(
+        background: &tools::Background,
+        has_background: bool,
+        limits: tools::CommandLimits,
+    ) -> Self {
         let board = tools::TaskBoard::default();
         let all: Vec<Arc<dyn AgentTool>> = vec![
-            Arc::new(RunCommand::new(background, has_background)),
+            Arc::new(RunCommand::new(background, has_background, limits)),
             Arc::new(Builtin(tools::Edit)),
             Arc::new(Builtin(tools::Glob)),
             Arc::new(Builtin(tools::Grep)),
@@ -98,6 +107,8 @@ impl Session {
                 Some(names) => {
                     names.iter().any(|name| name == tool.name() || (name == "Task" && tool.name() == "Agent"))
                 }
+                None if self.launch().restricted && UNRESTRICTED.contains(&tool.name()) => false,
+                None if self.launch().restricted && FOR_SEARCHING.contains(&tool.name()) => true,
                 None => !ON_REQUEST.contains(&tool.name()) && (talks || !NEED_A_HOST.contains(&tool.name())),
             })
             .collect();

@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 
 use pilothouse_model::{Request, Thinking, ThinkingStyle, ToolOffer};
 use pilothouse_proto::hook::HookSpecificOutput;
-use pilothouse_proto::{AgentFrame, ContentBlock, MessageOrigin, Opt, User};
+use pilothouse_proto::system::InformationalLevel;
+use pilothouse_proto::{AgentFrame, Content, ContentBlock, MessageOrigin, Opt, System, User};
 use pilothouse_rules::Mode;
 
 use crate::command_turn::{self, Left};
@@ -15,6 +16,7 @@ use crate::frames::init::init;
 use crate::frames::result::{self, Circumstances};
 use crate::hooks::{Failure, Occasion};
 use crate::machine::{End, Lifecycle, Limits, Prompt, Stop};
+use crate::offers;
 use crate::prompt;
 use crate::session::Session;
 use crate::stop::StopSignal;
@@ -55,6 +57,14 @@ pub(crate) async fn run(session: Arc<Session>, mut prompts: Vec<Prompt>, stop: S
         ))));
         return TurnOver { fulfilled: said.end != End::AbortedTools };
     }
+    if is_blank(&prompts) {
+        session.output().emit(init(&session, &ids));
+        let told = session.informational(InformationalLevel::Warning, words::BLANK.to_owned());
+        session.output().emit(AgentFrame::System(System::Informational(Box::new(told))));
+        let frame = result::of_local(&session, words::BLANK, facts(&session));
+        session.output().emit(AgentFrame::Result(Box::new(frame)));
+        return TurnOver { fulfilled: true };
+    }
     let left = command_turn::run(&session, &prompts, &ids, &stop).await;
     let told = match &left {
         Left::Result { .. } => Told::Contexts(Vec::new()),
@@ -64,6 +74,7 @@ pub(crate) async fn run(session: Arc<Session>, mut prompts: Vec<Prompt>, stop: S
         stop.told().await;
     }
     if !matches!(left, Left::Result { .. }) {
+        offers::tell_changes(&session);
         session.output().emit(init(&session, &ids));
     }
     session.tell_kept();
@@ -128,14 +139,17 @@ pub(crate) async fn run(session: Arc<Session>, mut prompts: Vec<Prompt>, stop: S
     compact::when_due(&session, &stop).await;
     take_in(&session, &prompts, instead, contexts);
     let said = converse(&session, ids.clone(), echoes, stop.clone()).await;
-    for uuid in session.take_injected_ids() {
-        session.tell_lifecycle(&uuid, Lifecycle::Completed);
+    let injected = session.take_injected_ids();
+    for uuid in &injected {
+        session.tell_lifecycle(uuid, Lifecycle::Completed);
     }
     if let Some(text) = prompts.iter().rev().find_map(Prompt::text) {
         session.recorder().last_prompt(&text);
         session.recorder().mirror(session.output());
     }
-    let frame = result::of_talk(&session, &said, facts(&session));
+    let mut facts = facts(&session);
+    facts.prompts.extend(injected);
+    let frame = result::of_talk(&session, &said, facts);
     session.output().emit(AgentFrame::Result(Box::new(frame)));
     let stopped = matches!(said.end, End::AbortedStreaming | End::AbortedTools);
     let failed = said.end == End::ApiError;
@@ -234,6 +248,15 @@ pub(crate) fn echo_all(session: &Session, echoes: Vec<User>) {
     }
 }
 
+/// Whether somebody sent nothing but white space.
+fn is_blank(prompts: &[Prompt]) -> bool {
+    let blank = |prompt: &Prompt| match &prompt.frame.message.content {
+        Content::Text(text) => !text.is_empty() && text.trim().is_empty(),
+        Content::Blocks(_) => false,
+    };
+    !prompts.is_empty() && prompts.iter().all(|prompt| prompt.from_host && blank(prompt))
+}
+
 /// Whether the prompt only joins the conversation, for a later one.
 fn is_silent(prompts: &[Prompt]) -> bool {
     matches!(prompts, [prompt] if prompt.frame.should_query.as_ref() == Some(&false))
@@ -255,6 +278,7 @@ pub(crate) fn echo(session: &Session, frame: &User) -> User {
 fn take_in(session: &Session, prompts: &[Prompt], instead: Option<Vec<ContentBlock>>, contexts: Vec<String>) {
     let mut blocks: Vec<ContentBlock> = Vec::new();
     if session.history().is_empty() {
+        blocks.extend(prompt::surroundings_reminder(session).map(ContentBlock::text));
         blocks.extend(prompt::reminder(session).map(ContentBlock::text));
         blocks.extend(crate::commands::offered(session).map(ContentBlock::text));
     }
@@ -306,6 +330,7 @@ async fn converse(session: &Arc<Session>, prompts: Vec<String>, echoes: Vec<User
 /// A request of the main conversation, but for its messages.
 pub(crate) fn main_request(session: &Session) -> Request {
     let mut request = request_for(session, &session.model_info().id);
+    prompt::keep(session);
     request.system = prompt::system(session);
     request.tools = offers(&session.tools_in_force());
     request
@@ -319,7 +344,7 @@ pub(crate) fn request_for(session: &Session, model: &str) -> Request {
     let launch = session.launch();
     let info = pilothouse_model::ModelInfo::of(model);
     let mut request = Request::new(model);
-    request.fallback_model.clone_from(&launch.fallback_model);
+    request.fallback_models = session.fallback_models(model);
     request.betas.clone_from(&launch.betas);
     request.effort = session.effort().or_else(|| info.effort.clone());
     request.thinking = thinking(session, info.thinking);
@@ -345,7 +370,7 @@ const DEFAULT_BUDGET: u64 = 31_999;
 
 fn thinking(session: &Session, style: ThinkingStyle) -> Thinking {
     let launch = session.launch();
-    let display = launch.thinking_display.clone();
+    let display = session.thinking_display();
     let limit = session.max_thinking_tokens().or_else(|| launch.env.number("MAX_THINKING_TOKENS"));
     match style {
         ThinkingStyle::None => Thinking::Unset,

@@ -45,6 +45,10 @@ pub(crate) fn refusal_notice(model: &str) -> String {
     format!("A safety check of {model} stopped the answer above; it goes on once with a note about that")
 }
 
+/// Said of a prompt that is none.
+pub(crate) const BLANK: &str =
+    "The prompt is blank: it has nothing but white space, so the model was not asked.";
+
 /// Context that hooks or the session add to what the model reads.
 pub(crate) fn reminder(context: &str) -> ContentBlock {
     ContentBlock::text(format!("<system-reminder>\n{context}\n</system-reminder>"))

@@ -42,6 +42,6 @@ pub use entry::{Entry, EntryKind, Scope};
 pub use expand::{Expansion, Invocation, RunShell, ShellCall, ShellFailed, Variables};
 pub use front_matter::{FrontMatter, parse_front_matter};
 pub use places::Places;
-pub use plugin::Plugin;
+pub use plugin::{Plugin, load as load_plugin};
 pub use problem::{Problem, ProblemKind};
 pub use read::ReadError;

@@ -11,6 +11,8 @@ pub struct Places {
     pub config: Option<PathBuf>,
     /// The project's directory; none leaves the project out.
     pub project: Option<PathBuf>,
+    /// Repositories inside of the project that have their own.
+    pub roots: Vec<PathBuf>,
     /// Plugins, one directory each.
     pub plugins: Vec<PathBuf>,
 }
@@ -23,6 +25,7 @@ impl Places {
             config: Some(home.join(".claude")),
             home,
             project: Some(project.into()),
+            roots: Vec::new(),
             plugins: Vec::new(),
         }
     }
@@ -36,13 +39,13 @@ impl Places {
             .find(|above| above.join(".git").exists())
             .or_else(|| project.ancestors().find(|above| *above == self.home))
             .unwrap_or(project);
-        project
+        let above = project
             .ancestors()
             .take_while(|above| above.starts_with(top))
             .filter(|above| !above.as_os_str().is_empty())
             .map(|above| above.join(".claude"))
-            .filter(|directory| !self.is_config(directory))
-            .collect()
+            .filter(|directory| !self.is_config(directory));
+        above.chain(self.roots.iter().map(|root| root.join(".claude"))).collect()
     }
 
     /// A session that runs below the home directory would otherwise find the person's own twice, or find them although

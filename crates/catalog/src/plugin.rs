@@ -21,7 +21,10 @@ pub struct Plugin {
 }
 
 /// Loads a plugin. Its manifest is `.claude-plugin/plugin.json`; without one the directory's name is the plugin's.
-pub(crate) fn load(directory: &Path) -> Result<Plugin, Problem> {
+///
+/// # Errors
+/// When there is no such directory, or its manifest cannot be used.
+pub fn load(directory: &Path) -> Result<Plugin, Problem> {
     let refuse = |why: String| problem(directory, ProblemKind::Plugin(why));
     if !directory.is_dir() {
         return Err(refuse("there is no such directory".to_owned()));

@@ -87,7 +87,8 @@ pub(crate) async fn answer(
             Step::Again => {}
             Step::Fallback { from, to } => {
                 let name = |model: &str| ModelInfo::of(model).id;
-                events.send(Event::Fallback { from: name(&from), to: name(&to) });
+                let trigger = failure.class_of_retry();
+                events.send(Event::Fallback { from: name(&from), to: name(&to), trigger });
             }
             Step::GiveUp => return Event::Failed(failure),
         }

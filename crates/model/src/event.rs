@@ -39,6 +39,8 @@ pub enum Event {
         from: String,
         /// The model that answers.
         to: String,
+        /// Why: the class of the failure.
+        trigger: AssistantError,
     },
     /// The answer is complete.
     Done(Box<Answer>),

@@ -29,10 +29,10 @@ impl Reply {
     ///
     /// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
     /// let mut reply = Reply::new(|events| async move {
-    ///     events.send(Event::Fallback { from: "opus".into(), to: "haiku".into() });
+    ///     events.send(Event::Discarded { message_id: "msg_1".into(), blocks: 0, usage: None });
     ///     Event::Stopped(None)
     /// });
-    /// assert!(matches!(reply.next().await, Some(Event::Fallback { .. })));
+    /// assert!(matches!(reply.next().await, Some(Event::Discarded { .. })));
     /// assert_eq!(reply.next().await, Some(Event::Stopped(None)));
     /// assert_eq!(reply.next().await, None);
     /// # });

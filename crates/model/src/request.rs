@@ -16,7 +16,7 @@ pub struct Request {
     /// The model: an id or an alias such as `opus`.
     pub model: String,
     /// Asked instead when `model` is overloaded again and again.
-    pub fallback_model: Option<String>,
+    pub fallback_models: Vec<String>,
     /// The system prompt, in blocks.
     pub system: Vec<TextBlock>,
     /// The conversation, oldest first.
@@ -96,7 +96,7 @@ impl Request {
     pub fn new(model: impl Into<String>) -> Self {
         Self {
             model: model.into(),
-            fallback_model: None,
+            fallback_models: Vec::new(),
             system: Vec::new(),
             messages: Vec::new(),
             tools: Vec::new(),

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use pilothouse_proto::AssistantError;
+
 use crate::event::Retry;
 use crate::failure::{ApiFailure, FailureKind};
 use crate::request::{Request, Thinking};
@@ -65,18 +67,18 @@ impl Retries {
         }
         match (failure.kind, failure.status) {
             (FailureKind::Connection | FailureKind::Timeout, _) => self.wait(failure, jitter),
-            (FailureKind::Api, Some(529)) => {
-                self.overloads += 1;
-                match request.fallback_model.take() {
-                    Some(to) if self.overloads >= OVERLOADS_BEFORE_FALLBACK => self.fall_back(request, to),
-                    untaken => {
-                        request.fallback_model = untaken;
-                        self.wait(failure, jitter)
-                    }
+            (FailureKind::Api, Some(status @ 500..)) if !request.fallback_models.is_empty() => {
+                // One that is overloaded may have room in a moment; one that is broken is not waited for.
+                self.overloads += u32::from(status == 529);
+                match status == 529 && self.overloads < OVERLOADS_BEFORE_FALLBACK {
+                    true => self.wait(failure, jitter),
+                    false => self.fall_back(request),
                 }
             }
             (FailureKind::Api, Some(401 | 408 | 409 | 429 | 500..)) => self.wait(failure, jitter),
-            (FailureKind::Api, Some(400 | 422)) if self.refusals < MOST_REFUSALS => {
+            (FailureKind::Api, Some(400 | 422))
+                if self.refusals < MOST_REFUSALS && failure.class != AssistantError::BillingError =>
+            {
                 self.refusals += 1;
                 give_up_a_feature(request);
                 Step::Again
@@ -99,7 +101,8 @@ impl Retries {
         Step::Again
     }
 
-    fn fall_back(&mut self, request: &mut Request, to: String) -> Step {
+    fn fall_back(&mut self, request: &mut Request) -> Step {
+        let to = request.fallback_models.remove(0);
         *self = Self { in_one_piece: self.in_one_piece, ..Self::new(self.max_retries) };
         let from = std::mem::replace(&mut request.model, to.clone());
         request.max_tokens = None;

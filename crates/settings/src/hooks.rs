@@ -1,8 +1,12 @@
 //! Hooks written in settings files.
 
+use std::path::Path;
+use std::sync::Arc;
+
 use serde_json::{Map, Value};
 
-use crate::document::{Node, NodeValue};
+use crate::Layer;
+use crate::document::{Node, NodeValue, SyntaxError, parse};
 use crate::load::{Origin, Settings};
 
 /// Hooks of one event that share a matcher.
@@ -38,7 +42,32 @@ impl HookCommand {
     }
 }
 
+/// The hooks of a file that is no settings file, such as one of a plugin: its `hooks`, as settings files have them.
+///
+/// # Errors
+/// When the text is no JSON.
+pub fn parse_hooks(text: &str, file: &Path) -> Result<Vec<HookGroup>, SyntaxError> {
+    let (root, _) = parse(text)?;
+    let file: Arc<Path> = file.into();
+    // It was named on the command line, so it is as good as what `--settings` says.
+    let origin = |node: &Node| Origin { layer: Layer::Flag, file: Some(file.clone()), at: Some(node.at) };
+    let Some(mut events) = root.get("hooks") else { return Ok(Vec::new()) };
+    if let Some(inside) = events.get("hooks") {
+        events = inside;
+    }
+    let groups = events.members().iter().flat_map(|(event, list)| {
+        list.elements().iter().filter_map(|group| hook_group(event, group, &origin))
+    });
+    Ok(groups.collect())
+}
+
 impl Settings {
+    /// Whether hooks that no settings file has count as well.
+    pub fn takes_other_hooks(&self) -> bool {
+        let switched_off = self.find(&["disableAllHooks"]).and_then(|found| found.node.as_bool());
+        switched_off != Some(true) && !self.policy_flag("allowManagedHooksOnly")
+    }
+
     /// The hooks of all layers, lowest first. None when a layer sets `disableAllHooks`; only the policy's when the policy
     /// sets `allowManagedHooksOnly`.
     pub fn hooks(&self) -> Vec<HookGroup> {

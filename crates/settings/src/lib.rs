@@ -40,7 +40,7 @@ mod watch;
 pub use context::Disk;
 pub use document::{Node, NodeValue, Position, SyntaxError, parse};
 pub use edit::{Change, EditError, Edited, edit_file, edit_text, update_file};
-pub use hooks::{HookCommand, HookGroup};
+pub use hooks::{HookCommand, HookGroup, parse_hooks};
 pub use layer::{Layer, Sources, UnknownSource};
 pub use load::{FlagError, FlagSettings, LoadOptions, Origin, Settings};
 pub use locations::Locations;

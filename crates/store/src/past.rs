@@ -10,6 +10,7 @@ use crate::chain::{Sidechains, conversation, up_to};
 use crate::entry::{ChainEntry, ChainKind, Entry};
 use crate::error::{Problem, StoreError};
 use crate::id::{EntryId, SessionId};
+use crate::info::SessionInfo;
 use crate::lines;
 use crate::list::ListOptions;
 use crate::store::Store;
@@ -69,13 +70,14 @@ impl Store {
         self.list(&options).0.first().map(|info| info.id)
     }
 
-    /// The sessions of a project that have this title, newest first.
-    pub fn titled(&self, project: &Path, title: &str) -> Vec<SessionId> {
+    /// The sessions of a project that have this title, newest first. Nobody remembers how a title is capitalised.
+    pub fn titled(&self, project: &Path, title: &str) -> Vec<SessionInfo> {
         let options = ListOptions { project: Some(project.to_owned()), ..ListOptions::default() };
-        let (sessions, _) = self.list(&options);
-        let same =
-            |given: &Option<String>| given.as_deref().is_some_and(|given| given.trim() == title.trim());
-        sessions.into_iter().filter(|info| same(&info.custom_title)).map(|info| info.id).collect()
+        let (mut sessions, _) = self.list(&options);
+        let wanted = title.trim().to_lowercase();
+        let is_called = |given: &String| given.trim().to_lowercase() == wanted;
+        sessions.retain(|info| info.custom_title.as_ref().is_some_and(is_called));
+        sessions
     }
 }
 

@@ -44,6 +44,14 @@ impl Args {
         })
     }
 
+    /// Any number.
+    pub(crate) fn maybe_number(&mut self, name: &str) -> Option<f64> {
+        self.optional(name, "a number", |value| match value {
+            Value::String(digits) => digits.trim().parse().ok(),
+            other => other.as_f64(),
+        })
+    }
+
     pub(crate) fn flag(&mut self, name: &str) -> bool {
         self.maybe_flag(name).unwrap_or_default()
     }

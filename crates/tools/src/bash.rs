@@ -1,36 +1,67 @@
 use std::time::Duration;
 
-use serde_json::json;
+use base64::Engine as _;
+use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::args::Args;
 use crate::background::{Background, Task};
 use crate::exit_code;
+use crate::image::Image;
 use crate::large_output::{self, Shown};
 use crate::schema::schema_of;
 use crate::shell::{Ended, Reins, Shell, Waited};
-use crate::tool::{Input, Outcome, Running, Spec, Tool, Touch};
+use crate::text_file::LARGEST_IMAGE;
+use crate::tool::{Done, Input, Outcome, Running, Spec, Tool, Touch};
 use crate::workspace::Workspace;
 
-const DEFAULT_TIMEOUT: Duration = Duration::from_secs(120);
-const LONGEST_TIMEOUT: Duration = Duration::from_secs(600);
-/// A bare `sleep` of this many seconds blocks the session for nothing.
-const LONGEST_SLEEP: f64 = 30.0;
+/// A command that begins by sleeping for this many seconds blocks the session for nothing.
+const LONGEST_SLEEP: f64 = 25.0;
+/// This much of what a failed command printed goes to the model: its beginning and its end.
+const LARGEST_FAILURE: usize = 10_000;
 
 /// What a shell says of a command that SIGTERM has ended, and SIGKILL.
 const TERMINATED: i32 = 143;
 const KILLED: i32 = 137;
 
+/// How long commands may take, and how much they may print.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CommandLimits {
+    /// The time of a command that asks for none.
+    pub usual_time: Duration,
+    /// The most that a command may ask for.
+    pub longest_time: Duration,
+    /// The most characters of output that go to the model as they are.
+    pub largest_output: usize,
+}
+
+impl Default for CommandLimits {
+    fn default() -> Self {
+        Self {
+            usual_time: Duration::from_secs(120),
+            longest_time: Duration::from_secs(600),
+            largest_output: large_output::LARGEST_INLINE,
+        }
+    }
+}
+
 /// Runs a shell command; the working directory is kept from call to call.
 #[derive(Debug)]
 pub struct Bash {
     background: Background,
+    limits: CommandLimits,
 }
 
 impl Bash {
     /// Commands started in the background are kept in `background`.
     pub fn new(background: Background) -> Self {
-        Self { background }
+        Self { background, limits: CommandLimits::default() }
+    }
+
+    /// Holds commands to these limits.
+    pub fn with_limits(mut self, limits: CommandLimits) -> Self {
+        self.limits = limits;
+        self
     }
 }
 
@@ -49,6 +80,15 @@ impl Tool for Bash {
     /// What a command touches is in its text: the gate analyses that itself.
     fn touches(&self, _: &Input, _: &Workspace) -> Vec<Touch> {
         Vec::new()
+    }
+
+    fn refuses(&self, input: &Input, _: &Workspace) -> Option<String> {
+        let in_background = matches!(input.get("run_in_background"), Some(Value::Bool(true)));
+        let command = input.get("command").and_then(Value::as_str).unwrap_or_default();
+        let sleeps = first_sleep(command).is_some_and(|seconds| seconds >= LONGEST_SLEEP);
+        (sleeps && !in_background).then(|| {
+            "a command that begins by sleeping this long is refused: run what you wait for in the background instead".to_owned()
+        })
     }
 
     fn run<'a>(&'a self, input: Input, workspace: &'a Workspace, stop: CancellationToken) -> Running<'a> {
@@ -82,14 +122,13 @@ impl Bash {
         let mut args = Args::new("Bash", input);
         let command = args.text("command");
         let description = args.maybe_text("description");
-        let timeout =
-            args.maybe_count("timeout").map_or(DEFAULT_TIMEOUT, Duration::from_millis).min(LONGEST_TIMEOUT);
+        // Nothing, and less than nothing, is no time at all.
+        let asked = args.maybe_number("timeout").filter(|millis| *millis > 0.0);
+        let asked = asked.and_then(|millis| Duration::try_from_secs_f64(millis / 1000.0).ok());
+        let timeout = asked.unwrap_or(self.limits.usual_time).min(self.limits.longest_time);
         let in_background = args.flag("run_in_background");
         if command.contains('\0') {
             args.problem("the parameter `command` contains a NUL character");
-        }
-        if !in_background && bare_sleep(&command).is_some_and(|seconds| seconds >= LONGEST_SLEEP) {
-            args.problem("a command that only sleeps this long is refused: run what you wait for in the background instead");
         }
         args.check()?;
         let shell = Shell::new(&command, workspace);
@@ -113,7 +152,7 @@ impl Bash {
                 let (timed_out, printed) = (left.timed_out, left.output.clone());
                 let text = description.as_deref();
                 let task = self.background.adopt(*left, &reins.id, &command, text, workspace)?;
-                return Ok(went_on(&task, timed_out.then_some(timeout), &printed, workspace));
+                return Ok(went_on(&task, timed_out.then_some(timeout), &printed, self.limits, workspace));
             }
             (Waited::Left(_), None) => return Err(Outcome::failed("the command was let go by nobody")),
             (Waited::Over(run), _) => run,
@@ -121,7 +160,13 @@ impl Bash {
         if let Some(cwd) = &run.cwd {
             workspace.set_cwd(cwd);
         }
-        let Shown { text, structured, kept } = large_output::shown(&run.output, workspace);
+        if matches!(run.ended, Ended::Exited(0))
+            && let Some(shown) = picture(&run.output)
+        {
+            return Ok(shown);
+        }
+        let Shown { text, structured, kept } =
+            large_output::shown(&run.output, self.limits.largest_output, workspace);
         let meaning = match run.ended {
             Ended::Exited(code) => exit_code::meaning(&command, code),
             _ => None,
@@ -143,6 +188,7 @@ impl Bash {
                 Ok(Outcome::text(said, result))
             }
             Ended::Exited(code) => {
+                let text = large_output::both_ends(&run.output, LARGEST_FAILURE);
                 Err(Outcome::failed(format!("Exit code {code}\n{text}").trim_end().to_owned()))
             }
             Ended::TimedOut => Err(Outcome::failed(
@@ -162,7 +208,13 @@ impl Bash {
 }
 
 /// What the model hears of a command that goes on without its call.
-fn went_on(task: &Task, timeout: Option<Duration>, printed: &[u8], workspace: &Workspace) -> Outcome {
+fn went_on(
+    task: &Task,
+    timeout: Option<Duration>,
+    printed: &[u8],
+    limits: CommandLimits,
+    workspace: &Workspace,
+) -> Outcome {
     let (id, file) = (&task.id, task.output.display());
     let mut result = json!({
         "stdout": "", "stderr": "", "interrupted": false, "isImage": false, "noOutputExpected": false,
@@ -177,7 +229,7 @@ fn went_on(task: &Task, timeout: Option<Duration>, printed: &[u8], workspace: &W
         );
         return Outcome::text(text, result);
     };
-    let Shown { text, structured, .. } = large_output::shown(printed, workspace);
+    let Shown { text, structured, .. } = large_output::shown(printed, limits.largest_output, workspace);
     if let Some(result) = result.as_object_mut() {
         result.insert("stdout".to_owned(), structured.into());
         result.insert("timedOutAfterMs".to_owned(), (timeout.as_millis() as u64).into());
@@ -196,11 +248,29 @@ fn begins_with_sleep(command: &str) -> bool {
     command.split_whitespace().next() == Some("sleep")
 }
 
-/// The seconds of a command that is nothing but one `sleep`.
-fn bare_sleep(command: &str) -> Option<f64> {
-    let mut words = command.split_whitespace();
-    match (words.next(), words.next(), words.next()) {
-        (Some("sleep"), Some(seconds), None) => seconds.trim_end_matches('s').parse().ok(),
+/// The seconds that a command begins by sleeping, whatever follows.
+fn first_sleep(command: &str) -> Option<f64> {
+    let mut words = command.split([' ', '\t', '\n', ';', '&', '|']).filter(|word| !word.is_empty());
+    match (words.next(), words.next()) {
+        (Some("sleep"), Some(seconds)) => seconds.trim_end_matches('s').parse().ok(),
         _ => None,
     }
+}
+
+/// A picture that a command has printed as a data URL.
+fn picture(output: &[u8]) -> Option<Outcome> {
+    let url = std::str::from_utf8(output).ok()?.trim();
+    let (kind, data) = url.strip_prefix("data:")?.split_once(";base64,")?;
+    if !kind.starts_with("image/") || data.len() / 4 * 3 > LARGEST_IMAGE {
+        return None;
+    }
+    let bytes = base64::engine::general_purpose::STANDARD.decode(data).ok()?;
+    // What the bytes are counts; a model cannot be shown anything else.
+    let kind = Image::of(&bytes)?.kind;
+    let source = json!({ "type": "base64", "media_type": kind, "data": data });
+    let structured = json!({
+        "stdout": url, "stderr": "", "interrupted": false, "isImage": true, "noOutputExpected": false,
+    });
+    let content = json!([{ "type": "image", "source": source }]);
+    Some(Outcome::Done(Box::new(Done { content, structured })))
 }

@@ -6,8 +6,9 @@ use tokio_util::sync::CancellationToken;
 use crate::args::Args;
 use crate::patch::structured_patch;
 use crate::places::Place;
+use crate::replacement::{Misfit, across_line_ends, replaced};
 use crate::schema::{path_argument, schema_of};
-use crate::seen::Sight;
+use crate::seen::{Extent, Sight};
 use crate::text_file::{self, Form, TextError, TextFile};
 use crate::tool::{Input, Outcome, Running, Spec, Tool, Touch};
 use crate::workspace::Workspace;
@@ -45,6 +46,7 @@ struct Planned {
     path: PathBuf,
     place: Place,
     file: TextFile,
+    sight: Sight,
     changed: String,
     old: String,
     new: String,
@@ -53,7 +55,7 @@ struct Planned {
 
 impl Planned {
     /// Looks whether the edit can be made, without changing anything. A file that somebody else has changed meanwhile is
-    /// no obstacle: the edit is made to the file as it is now, or it does not fit.
+    /// no obstacle if the edit fits it as it is now; the model is told.
     fn of(input: Input, workspace: &Workspace) -> Result<Self, Outcome> {
         let mut args = Args::new("Edit", input);
         let path = args.text("file_path");
@@ -69,52 +71,70 @@ impl Planned {
         let file = match text_file::read(&place).and_then(|file| file.changeable(&place)) {
             Ok(file) => file,
             Err(TextError::Missing(_)) if old.is_empty() => {
-                TextFile { text: String::new(), form: Form::default(), is_exact: true }
+                TextFile { text: String::new(), size: 0, form: Form::default(), is_exact: true }
             }
             Err(e) => return Err(Outcome::failed(e.to_string())),
         };
+        if path.extension().is_some_and(|extension| extension == "ipynb") {
+            return Err(Outcome::misuse("this is a notebook: change its cells with NotebookEdit"));
+        }
         let new_lines = if file.form.crlf { new.replace("\r\n", "\n") } else { new.clone() };
-        let changed = replaced(&file.text, &old, &new_lines, everywhere).map_err(|problem| {
-            let stale = workspace.seen().sight(&path) == Sight::Stale;
-            let why = if stale { "; the file was changed since it was read" } else { "" };
-            Outcome::misuse(format!("{problem}{why}"))
-        })?;
-        Ok(Self { path, place, file, changed, old, new, everywhere })
+        let sight = workspace.seen().sight(&path, &file.text);
+        let changed = replaced(&file.text, &old, &new_lines, everywhere)
+            .or_else(|misfit| across_line_ends(&file.text, &old, &new_lines).ok_or(misfit))
+            .map_err(|misfit| Outcome::misuse(complaint(&misfit, &sight)))?;
+        Ok(Self { path, place, file, sight, changed, old, new, everywhere })
+    }
+}
+
+/// What is wrong, and what to do about it.
+fn complaint(misfit: &Misfit, sight: &Sight) -> String {
+    match misfit {
+        _ if *sight == Sight::Stale => {
+            "the file was changed since it was read, and the edit does not fit it: read it again first"
+                .to_owned()
+        }
+        Misfit::Absent => {
+            "`old_string` is not in the file: check white space and line ends, or read the file again"
+                .to_owned()
+        }
+        Misfit::Ambiguous(n) => {
+            format!(
+                "`old_string` is in the file {n} times: give more of the text around it, or set replace_all"
+            )
+        }
+        Misfit::Nothing => "`old_string` is empty but the file is not: give the text to replace".to_owned(),
     }
 }
 
 fn edit(input: Input, workspace: &Workspace) -> Result<Outcome, Outcome> {
-    let Planned { path, place, file, changed, old, new, everywhere } = Planned::of(input, workspace)?;
+    let Planned { path, place, file, sight, changed, old, new, everywhere } = Planned::of(input, workspace)?;
     workspace.announce_change(&path);
     text_file::replace(&place, &changed, file.form)
         .map_err(|e| Outcome::failed(format!("cannot write {}: {e}", path.display())))?;
-    workspace.seen().note(&path);
-    Ok(Outcome::text(
-        format!("Updated {}. It need not be read again.", path.display()),
-        json!({
-            "filePath": path, "oldString": old, "newString": new, "originalFile": file.text,
-            "structuredPatch": structured_patch(&file.text, &changed), "userModified": false, "replaceAll": everywhere,
-        }),
-    ))
-}
-
-fn replaced(text: &str, old: &str, new: &str, everywhere: bool) -> Result<String, String> {
-    if old.is_empty() {
-        return match text.is_empty() {
-            true => Ok(new.to_owned()),
-            false => Err("`old_string` is empty but the file is not: give the text to replace".to_owned()),
-        };
-    }
-    // Models see `\n`; so does `text`, unless the file on disk has both kinds of line ends.
-    let plain = old.replace("\r\n", "\n");
-    let old = if text.contains(old) { old } else { plain.as_str() };
-    match text.matches(old).count() {
-        0 => Err("`old_string` is not in the file: check white space and line ends, or read the file again"
-            .to_owned()),
-        1 => Ok(text.replacen(old, new, 1)),
-        _ if everywhere => Ok(text.replace(old, new)),
-        n => Err(format!(
-            "`old_string` is in the file {n} times: give more of the text around it, or set replace_all"
-        )),
-    }
+    let mut result = json!({
+        "filePath": path, "oldString": old, "newString": new, "originalFile": file.text,
+        "structuredPatch": structured_patch(&file.text, &changed), "userModified": false, "replaceAll": everywhere,
+    });
+    let mut note = |name: &str| {
+        if let Some(result) = result.as_object_mut() {
+            result.insert(name.to_owned(), true.into());
+        }
+    };
+    let (advice, extent) = match sight {
+        Sight::Current(Extent::Whole) => (" It need not be read again.", Extent::Whole),
+        Sight::Current(Extent::Part) | Sight::Never => {
+            note("contentNotInModelContext");
+            ("", Extent::Part)
+        }
+        Sight::Stale => {
+            note("staleRecovered");
+            note("contentNotInModelContext");
+            let advice = " Somebody else has changed the file since it was read: the edit fitted all the same, but read the file \
+                          before edits that depend on the rest of it.";
+            (advice, Extent::Part)
+        }
+    };
+    workspace.seen().note(&path, &changed, extent);
+    Ok(Outcome::text(format!("Updated {}.{advice}", path.display()), result))
 }

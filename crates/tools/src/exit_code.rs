@@ -5,11 +5,13 @@
 /// The last command of a line is the one that the shell reports.
 pub(crate) fn meaning(command: &str, code: i32) -> Option<&'static str> {
     let last = command.trim_end().rsplit(['|', ';', '&', '\n']).next().unwrap_or_default();
-    let program = last.split_whitespace().next().unwrap_or_default();
+    let mut words = last.split_whitespace();
+    let program = words.next().unwrap_or_default();
     let program = program.rsplit('/').next().unwrap_or_default();
     match (program, code) {
         ("grep" | "egrep" | "fgrep" | "rg", 1) => Some("No matches found"),
         ("diff", 1) => Some("Files differ"),
+        ("git", 1) if words.next() == Some("diff") => Some("Files differ"),
         ("test" | "[", 1) => Some("Condition is false"),
         ("find", 1) => Some("Some directories were inaccessible"),
         _ => None,

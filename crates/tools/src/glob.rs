@@ -1,15 +1,16 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant, SystemTime};
 
-use globset::GlobBuilder;
+use globset::{GlobBuilder, GlobMatcher};
 use ignore::WalkBuilder;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use crate::args::Args;
+use crate::aside::aside;
 use crate::schema::schema_of;
 use crate::tool::{Input, Outcome, Running, Spec, Tool, Touch};
-use crate::workspace::Workspace;
+use crate::workspace::{Workspace, shown_from};
 
 /// More names than this help nobody.
 const MOST: usize = 100;
@@ -41,66 +42,91 @@ impl Tool for Glob {
     }
 
     fn run<'a>(&'a self, input: Input, workspace: &'a Workspace, stop: CancellationToken) -> Running<'a> {
-        Box::pin(async move { find(input, workspace, &stop).unwrap_or_else(|refused| refused) })
+        Box::pin(async move {
+            match Search::of(input, workspace) {
+                Ok(search) => aside(move || search.run(&stop)).await,
+                Err(refused) => refused,
+            }
+        })
     }
 }
 
-fn find(input: Input, workspace: &Workspace, stop: &CancellationToken) -> Result<Outcome, Outcome> {
-    let mut args = Args::new("Glob", input);
-    let pattern = args.text("pattern");
-    let folder = args.maybe_text("path");
-    let matcher = GlobBuilder::new(&pattern).literal_separator(true).build();
-    if let Err(e) = &matcher {
-        args.problem(format!("the parameter `pattern` is not a valid pattern: {e}"));
-    }
-    args.check()?;
-    let Ok(matcher) = matcher.map(|glob| glob.compile_matcher()) else {
-        return Err(Outcome::misuse("the pattern is not valid"));
-    };
-    let root = folder.map_or_else(|| workspace.cwd(), |folder| workspace.resolve(&folder));
-    if !root.is_dir() {
-        return Err(Outcome::failed(format!("{} is not a directory", root.display())));
-    }
-    let started = Instant::now();
-    let mut timed_out = false;
-    // Without a slash a pattern means a name, wherever the file is.
-    let by_name = !pattern.contains('/');
-    let mut found: Vec<(SystemTime, usize, PathBuf)> = Vec::new();
-    for entry in WalkBuilder::new(&root).hidden(false).require_git(false).build() {
-        if stop.is_cancelled() {
-            return Err(Outcome::Stopped { partial: String::new() });
+/// A search that can be made.
+struct Search {
+    cwd: PathBuf,
+    root: PathBuf,
+    matcher: GlobMatcher,
+    by_name: bool,
+}
+
+impl Search {
+    fn of(input: Input, workspace: &Workspace) -> Result<Self, Outcome> {
+        let mut args = Args::new("Glob", input);
+        let pattern = args.text("pattern");
+        // Nothing in particular is everything.
+        let pattern = if pattern.is_empty() { "**/*".to_owned() } else { pattern };
+        let folder = args.maybe_text("path");
+        let matcher = GlobBuilder::new(&pattern).literal_separator(true).build();
+        if let Err(e) = &matcher {
+            args.problem(format!("the parameter `pattern` is not a valid pattern: {e}"));
         }
-        if started.elapsed() > PATIENCE {
-            timed_out = true;
-            break;
+        args.check()?;
+        let Ok(matcher) = matcher.map(|glob| glob.compile_matcher()) else {
+            return Err(Outcome::misuse("the pattern is not valid"));
+        };
+        let root = folder.map_or_else(|| workspace.cwd(), |folder| workspace.resolve(&folder));
+        if !root.is_dir() {
+            return Err(Outcome::failed(format!("{} is not a directory", root.display())));
         }
-        let Ok(entry) = entry else { continue };
-        let below = entry.path().strip_prefix(&root).unwrap_or(entry.path());
-        let is_file = entry.file_type().is_some_and(|kind| !kind.is_dir());
-        let name = if by_name { entry.file_name().as_ref() } else { below };
-        if is_file && (matcher.is_match(name) || matcher.is_match(entry.path())) {
-            let modified =
-                entry.metadata().ok().and_then(|meta| meta.modified().ok()).unwrap_or(SystemTime::UNIX_EPOCH);
-            found.push((to_millisecond(modified), entry.depth(), entry.into_path()));
+        // Without a slash a pattern means a name, wherever the file is.
+        let by_name = !pattern.contains('/');
+        Ok(Self { cwd: workspace.cwd(), root, matcher, by_name })
+    }
+
+    fn run(self, stop: &CancellationToken) -> Outcome {
+        let Self { cwd, root, matcher, by_name } = self;
+        let started = Instant::now();
+        let mut timed_out = false;
+        let mut found: Vec<(SystemTime, usize, PathBuf)> = Vec::new();
+        for entry in WalkBuilder::new(&root).hidden(false).require_git(false).build() {
+            if stop.is_cancelled() {
+                return Outcome::Stopped { partial: String::new() };
+            }
+            if started.elapsed() > PATIENCE {
+                timed_out = true;
+                break;
+            }
+            let Ok(entry) = entry else { continue };
+            let below = entry.path().strip_prefix(&root).unwrap_or(entry.path());
+            let is_file = entry.file_type().is_some_and(|kind| !kind.is_dir());
+            let name = if by_name { entry.file_name().as_ref() } else { below };
+            if is_file && (matcher.is_match(name) || matcher.is_match(entry.path())) {
+                let modified = entry
+                    .metadata()
+                    .ok()
+                    .and_then(|meta| meta.modified().ok())
+                    .unwrap_or(SystemTime::UNIX_EPOCH);
+                found.push((to_millisecond(modified), entry.depth(), entry.into_path()));
+            }
         }
+        found.sort();
+        let total = found.len();
+        let names: Vec<String> = found.iter().take(MOST).map(|(_, _, path)| shown_from(&cwd, path)).collect();
+        let mut text = names.join("\n");
+        if names.is_empty() {
+            text.push_str("No files found");
+        } else if total > MOST {
+            text.push_str(&format!("\n({} more; use a narrower pattern or path)", total - MOST));
+        }
+        let mut structured = json!({
+            "filenames": names, "durationMs": started.elapsed().as_millis() as u64, "numFiles": names.len(),
+            "truncated": total > MOST, "totalMatches": total, "countIsComplete": !timed_out,
+        });
+        if let (true, Some(map)) = (timed_out, structured.as_object_mut()) {
+            map.insert("timedOut".to_owned(), true.into());
+        }
+        Outcome::text(text, structured)
     }
-    found.sort();
-    let total = found.len();
-    let names: Vec<String> = found.iter().take(MOST).map(|(_, _, path)| workspace.shown(path)).collect();
-    let mut text = names.join("\n");
-    if names.is_empty() {
-        text.push_str("No files found");
-    } else if total > MOST {
-        text.push_str(&format!("\n({} more; use a narrower pattern or path)", total - MOST));
-    }
-    let mut structured = json!({
-        "filenames": names, "durationMs": started.elapsed().as_millis() as u64, "numFiles": names.len(),
-        "truncated": total > MOST, "totalMatches": total, "countIsComplete": !timed_out,
-    });
-    if let (true, Some(map)) = (timed_out, structured.as_object_mut()) {
-        map.insert("timedOut".to_owned(), true.into());
-    }
-    Ok(Outcome::text(text, structured))
 }
 
 /// Files that were made together have the same time, and then those further up come first.

@@ -1,3 +1,4 @@
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -10,9 +11,10 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::args::Args;
+use crate::aside::aside;
 use crate::schema::schema_of;
 use crate::tool::{Input, Outcome, Running, Spec, Tool, Touch};
-use crate::workspace::Workspace;
+use crate::workspace::{Workspace, shown_from};
 
 /// Lines or files returned when the call sets no limit.
 const DEFAULT_LIMIT: usize = 250;
@@ -21,6 +23,12 @@ const LONGEST_LINE: usize = 500;
 /// Between lines that do not follow each other.
 const BREAK: &str = "--";
 const PATIENCE: Duration = Duration::from_secs(20);
+/// The most text that one search gathers; far more than is shown of it.
+const MOST_TEXT: usize = 32 << 20;
+/// What a line costs beside its text.
+const LINE_COST: usize = 32;
+/// A line that takes more memory than this is skipped with its file.
+const LONGEST_READ: usize = 64 << 20;
 
 /// Searches the content of files by a regular expression.
 #[derive(Debug)]
@@ -48,7 +56,12 @@ impl Tool for Grep {
     }
 
     fn run<'a>(&'a self, input: Input, workspace: &'a Workspace, stop: CancellationToken) -> Running<'a> {
-        Box::pin(async move { search(input, workspace, &stop).unwrap_or_else(|refused| refused) })
+        Box::pin(async move {
+            match Search::of(input, workspace) {
+                Ok(search) => aside(move || search.run(&stop)).await,
+                Err(refused) => refused,
+            }
+        })
     }
 }
 
@@ -67,6 +80,8 @@ struct Query {
     numbers: bool,
     only_matching: bool,
     multiline: bool,
+    /// How many bytes of lines may still be kept.
+    room: Cell<usize>,
 }
 
 /// What one file had.
@@ -76,46 +91,62 @@ struct Hits {
     matches: usize,
 }
 
-fn search(input: Input, workspace: &Workspace, stop: &CancellationToken) -> Result<Outcome, Outcome> {
-    let mut args = Args::new("Grep", input);
-    let root = args.maybe_text("path").map_or_else(|| workspace.cwd(), |path| workspace.resolve(&path));
-    let glob = args.maybe_text("glob");
-    let kind = args.maybe_text("type");
-    let limit = args.maybe_count("head_limit").map_or(DEFAULT_LIMIT, |n| n as usize);
-    let limit = if limit == 0 { usize::MAX } else { limit };
-    let offset = args.maybe_count("offset").unwrap_or(0) as usize;
-    let query = query(&mut args);
-    let walk = walk(&root, glob.as_deref(), kind.as_deref());
-    if let Err(problem) = &walk {
-        args.problem(problem.clone());
-    }
-    args.check()?;
-    let (Some(query), Ok(walk)) = (query, walk) else {
-        return Err(Outcome::misuse("the search is not valid"));
-    };
-    if !root.exists() {
-        return Err(Outcome::failed(format!("{} does not exist", root.display())));
-    }
-    let started = Instant::now();
-    let mut timed_out = false;
-    let mut hits = Vec::new();
-    for entry in walk.build() {
-        if stop.is_cancelled() {
-            return Err(Outcome::Stopped { partial: String::new() });
+/// A search that can be made.
+struct Search {
+    cwd: PathBuf,
+    root: PathBuf,
+    walk: WalkBuilder,
+    query: Query,
+    window: Window,
+}
+
+impl Search {
+    fn of(input: Input, workspace: &Workspace) -> Result<Self, Outcome> {
+        let mut args = Args::new("Grep", input);
+        let root = args.maybe_text("path").map_or_else(|| workspace.cwd(), |path| workspace.resolve(&path));
+        let glob = args.maybe_text("glob");
+        let kind = args.maybe_text("type");
+        let limit = args.maybe_count("head_limit").map_or(DEFAULT_LIMIT, |n| n as usize);
+        let limit = if limit == 0 { usize::MAX } else { limit };
+        let offset = args.maybe_count("offset").unwrap_or(0) as usize;
+        let query = query(&mut args);
+        let walk = walk(&root, glob.as_deref(), kind.as_deref());
+        if let Err(problem) = &walk {
+            args.problem(problem.clone());
         }
-        if started.elapsed() > PATIENCE {
-            timed_out = true;
-            break;
+        args.check()?;
+        let (Some(query), Ok(walk)) = (query, walk) else {
+            return Err(Outcome::misuse("the search is not valid"));
+        };
+        if !root.exists() {
+            return Err(Outcome::failed(format!("{} does not exist", root.display())));
         }
-        let Ok(entry) = entry else { continue };
-        if entry.file_type().is_some_and(|kind| kind.is_file()) {
-            // A search in one file need not name it.
-            let name = if root.is_file() { String::new() } else { workspace.shown(entry.path()) };
-            hits.extend(query.search(entry.path(), &name));
-        }
+        Ok(Self { cwd: workspace.cwd(), root, walk, query, window: Window { offset, limit } })
     }
-    hits.sort_by(|a, b| a.path.cmp(&b.path));
-    Ok(report(&query, hits, Window { offset, limit }, timed_out, workspace))
+
+    fn run(self, stop: &CancellationToken) -> Outcome {
+        let Self { cwd, root, walk, query, window } = self;
+        let started = Instant::now();
+        let mut timed_out = false;
+        let mut hits = Vec::new();
+        for entry in walk.build() {
+            if stop.is_cancelled() {
+                return Outcome::Stopped { partial: String::new() };
+            }
+            if started.elapsed() > PATIENCE || query.room.get() == 0 {
+                timed_out = true;
+                break;
+            }
+            let Ok(entry) = entry else { continue };
+            if entry.file_type().is_some_and(|kind| kind.is_file()) {
+                // A search in one file need not name it.
+                let name = if root.is_file() { String::new() } else { shown_from(&cwd, entry.path()) };
+                hits.extend(query.search(entry.path(), &name));
+            }
+        }
+        hits.sort_by(|a, b| a.path.cmp(&b.path));
+        report(&query, hits, window, timed_out, &cwd)
+    }
 }
 
 fn query(args: &mut Args) -> Option<Query> {
@@ -142,7 +173,16 @@ fn query(args: &mut Args) -> Option<Query> {
         .line_terminator((!multiline).then_some(b'\n'))
         .build(&pattern);
     match matcher {
-        Ok(matcher) => Some(Query { matcher, mode, before, after, numbers, only_matching, multiline }),
+        Ok(matcher) => Some(Query {
+            matcher,
+            mode,
+            before,
+            after,
+            numbers,
+            only_matching,
+            multiline,
+            room: Cell::new(MOST_TEXT),
+        }),
         Err(e) => {
             args.problem(format!("the parameter `pattern` is not a valid regular expression: {e}"));
             None
@@ -202,6 +242,7 @@ impl Query {
             .before_context(self.before)
             .after_context(self.after)
             .multi_line(self.multiline)
+            .heap_limit(Some(LONGEST_READ))
             .line_number(true)
             .build()
             // A file that cannot be read has no matches; the walk goes on.
@@ -232,7 +273,9 @@ impl Lines<'_> {
             };
             let number = number.filter(|_| self.query.numbers).map(|n| format!("{}{mark}", n + at as u64));
             let name = if self.name.is_empty() { String::new() } else { format!("{}{mark}", self.name) };
-            self.shown.push(format!("{name}{}{line}", number.unwrap_or_default()));
+            let line = format!("{name}{}{line}", number.unwrap_or_default());
+            self.query.room.set(self.query.room.get().saturating_sub(line.len() + LINE_COST));
+            self.shown.push(line);
         }
     }
 }
@@ -260,7 +303,8 @@ impl Sink for &mut Lines<'_> {
         } else if self.query.mode == Mode::Content {
             self.push(hit.line_number(), ':', hit.bytes());
         }
-        Ok(true)
+        // What is more than anybody reads is not gathered.
+        Ok(self.query.room.get() > 0)
     }
 
     fn context_break(&mut self, _: &grep_searcher::Searcher) -> Result<bool, Self::Error> {
@@ -304,12 +348,12 @@ fn counted(number: usize, thing: &str) -> String {
     format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
 }
 
-fn report(query: &Query, hits: Vec<Hits>, window: Window, timed_out: bool, workspace: &Workspace) -> Outcome {
+fn report(query: &Query, hits: Vec<Hits>, window: Window, timed_out: bool, cwd: &Path) -> Outcome {
     let files = hits.len();
     let matches: usize = hits.iter().map(|hit| hit.matches).sum();
     let (mut text, mut structured, total) = match query.mode {
         Mode::Files => {
-            let (names, total) = window.of(hits.iter().map(|hit| workspace.shown(&hit.path)).collect());
+            let (names, total) = window.of(hits.iter().map(|hit| shown_from(cwd, &hit.path)).collect());
             let count = names.len();
             let place = window.described(total).map(|place| format!(" {place}")).unwrap_or_default();
             let text = match total {
@@ -343,7 +387,7 @@ fn report(query: &Query, hits: Vec<Hits>, window: Window, timed_out: bool, works
         }
         Mode::Count => {
             let rows =
-                hits.iter().map(|hit| format!("{}:{}", workspace.shown(&hit.path), hit.matches)).collect();
+                hits.iter().map(|hit| format!("{}:{}", shown_from(cwd, &hit.path), hit.matches)).collect();
             let (rows, total) = window.of::<String>(rows);
             let shown = if total == 0 { "No matches found".to_owned() } else { rows.join("\n") };
             let place = window
@@ -371,7 +415,7 @@ fn report(query: &Query, hits: Vec<Hits>, window: Window, timed_out: bool, works
     }
     if timed_out {
         add("timedOut", true.into());
-        text.push_str("\n(stopped early: the search took too long; narrow it)");
+        text.push_str("\n(stopped early: the search took too long or found too much; narrow it)");
     }
     Outcome::text(text, structured)
 }

@@ -1,11 +1,11 @@
 //! Output that would fill the model's context is kept in a file; the model gets the beginning and the path.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::workspace::Workspace;
 
 /// Up to this many characters go to the model as they are.
-const LARGEST_INLINE: usize = 30_000;
+pub(crate) const LARGEST_INLINE: usize = 30_000;
 /// How much of a larger output is shown.
 const PREVIEW: usize = 2_000;
 
@@ -22,27 +22,45 @@ pub(crate) struct Kept {
     pub(crate) size: usize,
 }
 
-pub(crate) fn shown(output: &[u8], workspace: &Workspace) -> Shown {
+/// Both readings of an output, of which no more than `largest` characters are shown.
+pub(crate) fn shown(output: &[u8], largest: usize, workspace: &Workspace) -> Shown {
     let text = String::from_utf8_lossy(output);
     let text = text.trim_end().trim_start_matches('\n');
-    if text.chars().count() <= LARGEST_INLINE {
+    if text.chars().count() <= largest {
         return Shown { text: text.to_owned(), structured: text.to_owned(), kept: None };
     }
-    let size = output.len();
-    let preview = first(text, PREVIEW);
     let kept = keep(output, workspace);
-    let place = match &kept {
+    Shown {
+        text: too_large(text, output.len(), PREVIEW.min(largest), kept.as_deref()),
+        structured: first(text, largest).to_owned(),
+        kept: kept.map(|path| Kept { path, size: output.len() }),
+    }
+}
+
+/// What the model gets of a text that is too large for it: the beginning, and where the whole is, if it could be kept.
+pub fn too_large(text: &str, size: usize, preview: usize, kept: Option<&Path>) -> String {
+    let place = match kept {
         Some(path) => format!("Full output saved to: {}", path.display()),
         None => "The rest could not be saved".to_owned(),
     };
-    Shown {
-        text: format!(
-            "<persisted-output>\nOutput too large ({}). {place}\n\nThe first part:\n{preview}\n…\n</persisted-output>",
-            human(size)
-        ),
-        structured: first(text, LARGEST_INLINE).to_owned(),
-        kept: kept.map(|path| Kept { path, size }),
+    let preview = first(text, preview);
+    format!(
+        "<persisted-output>\nOutput too large ({}). {place}\n\nThe first part:\n{preview}\n…\n</persisted-output>",
+        human(size)
+    )
+}
+
+/// The beginning and the end of a text that is too long: what went wrong tends to be said last.
+pub(crate) fn both_ends(output: &[u8], largest: usize) -> String {
+    let text = String::from_utf8_lossy(output);
+    let text = text.trim_end().trim_start_matches('\n');
+    let count = text.chars().count();
+    if count <= largest {
+        return text.to_owned();
     }
+    let (head, tail) = (first(text, largest / 2), count - largest / 2);
+    let tail = text.char_indices().nth(tail).and_then(|(at, _)| text.get(at..)).unwrap_or_default();
+    format!("{head}\n\n… [{} characters are left out here] …\n\n{tail}", count - largest / 2 * 2)
 }
 
 fn keep(output: &[u8], workspace: &Workspace) -> Option<PathBuf> {
@@ -59,9 +77,11 @@ fn first(text: &str, characters: usize) -> &str {
 }
 
 fn human(bytes: usize) -> String {
-    match bytes {
-        0..1_024 => format!("{bytes}B"),
-        1_024..1_048_576 => format!("{:.1}KB", bytes as f64 / 1024.0),
-        _ => format!("{:.1}MB", bytes as f64 / 1_048_576.0),
-    }
+    let (number, unit) = match bytes {
+        0..1_024 => return format!("{bytes}B"),
+        1_024..1_048_576 => (bytes as f64 / 1024.0, "KB"),
+        _ => (bytes as f64 / 1_048_576.0, "MB"),
+    };
+    let digits = format!("{number:.1}");
+    format!("{}{unit}", digits.strip_suffix(".0").unwrap_or(&digits))
 }

@@ -6,17 +6,21 @@
 //! children die with their group.
 
 mod args;
+mod aside;
 mod background;
 mod bash;
 mod edit;
 mod exit_code;
 mod glob;
 mod grep;
+mod image;
 mod large_output;
 mod notebook;
+mod notebook_view;
 mod patch;
 mod places;
 mod read;
+mod replacement;
 mod schema;
 mod seen;
 mod shell;
@@ -32,10 +36,11 @@ mod workspace;
 mod write;
 
 pub use background::{Background, Task, TaskEnd};
-pub use bash::Bash;
+pub use bash::{Bash, CommandLimits};
 pub use edit::Edit;
 pub use glob::Glob;
 pub use grep::Grep;
+pub use large_output::too_large;
 pub use notebook::NotebookEdit;
 pub use places::{Hold, Places};
 pub use read::Read;

@@ -1,4 +1,4 @@
-//! Jupyter notebooks: shown cell by cell, changed a cell at a time.
+//! Jupyter notebooks, changed a cell at a time.
 
 use std::path::PathBuf;
 
@@ -8,79 +8,28 @@ use tokio_util::sync::CancellationToken;
 use crate::args::Args;
 use crate::places::Place;
 use crate::schema::{path_argument, schema_of};
-use crate::seen::Sight;
-use crate::text_file::{self, TextError, TextFile};
-use crate::tool::{Done, Input, Outcome, Running, Spec, Tool, Touch};
+use crate::seen::{Extent, Sight};
+use crate::text_file::{self, TextFile};
+use crate::tool::{Input, Outcome, Running, Spec, Tool, Touch};
 use crate::workspace::Workspace;
 
-/// The most text of one cell output that is shown.
-const LARGEST_OUTPUT: usize = 10_000;
-
-/// What `Read` returns for a notebook.
-pub(crate) fn shown(place: &Place) -> Result<Outcome, TextError> {
-    let (path, file) = (&place.path, text_file::read(place)?);
-    let Ok(notebook) = serde_json::from_str::<Value>(&file.text) else {
-        return Err(TextError::Binary(format!("{} (it is not a valid notebook)", path.display())));
-    };
-    let cells: Vec<Value> =
-        cells(&notebook).iter().enumerate().map(|(at, cell)| cell_view(at, cell)).collect();
-    let mut text: Vec<String> = Vec::new();
-    for cell in &cells {
-        let field = |name| cell.get(name).and_then(Value::as_str).unwrap_or_default();
-        let (id, kind, output) = (field("cell_id"), field("cellType"), field("output"));
-        let kind = if kind == "code" { String::new() } else { format!("<cell_type>{kind}</cell_type>") };
-        text.push(format!("<cell id=\"{id}\">{kind}{}</cell id=\"{id}\">", field("source")));
-        if !output.is_empty() {
-            text.push(format!("\n{output}"));
-        }
-    }
-    let text = if text.is_empty() { "(the notebook has no cells)".to_owned() } else { text.join("\n") };
-    let structured = json!({ "type": "notebook", "file": { "filePath": path, "cells": cells } });
-    let content = json!([{ "type": "text", "text": text }]);
-    Ok(Outcome::Done(Box::new(Done { content, structured })))
-}
-
-fn cells(notebook: &Value) -> &[Value] {
-    notebook.get("cells").and_then(Value::as_array).map_or(&[], Vec::as_slice)
-}
-
-fn cell_view(at: usize, cell: &Value) -> Value {
-    let mut view = json!({
-        "cellType": cell.get("cell_type").cloned().unwrap_or_else(|| "code".into()),
-        "source": joined(cell.get("source")),
-        "cell_id": cell_id(at, cell),
-    });
-    let outputs = cell.get("outputs").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
-    let text: Vec<String> = outputs.iter().map(output_text).filter(|text| !text.is_empty()).collect();
-    if let (false, Some(view)) = (text.is_empty(), view.as_object_mut()) {
-        let mut text = text.join("\n");
-        if let Some((at, _)) = text.char_indices().nth(LARGEST_OUTPUT) {
-            text.truncate(at);
-            text.push_str("… (cut)");
-        }
-        view.insert("output".to_owned(), text.into());
-    }
-    view
-}
-
 /// Older notebooks give their cells no ids; they are then known by their place.
-fn cell_id(at: usize, cell: &Value) -> String {
+pub(crate) fn cell_id(at: usize, cell: &Value) -> String {
     cell.get("id").and_then(Value::as_str).map_or_else(|| format!("cell-{at}"), str::to_owned)
 }
 
-fn output_text(output: &Value) -> String {
-    let plain = output.get("data").and_then(|data| data.get("text/plain"));
-    let trace = output.get("traceback");
-    joined(output.get("text").or(plain).or(trace)).trim_end().to_owned()
-}
-
 /// Notebooks store text as a string or as a list of lines.
-fn joined(source: Option<&Value>) -> String {
+pub(crate) fn joined(source: Option<&Value>) -> String {
     match source {
         Some(Value::String(text)) => text.clone(),
         Some(Value::Array(lines)) => lines.iter().filter_map(Value::as_str).collect(),
         _ => String::new(),
     }
+}
+
+/// What its code is written in.
+pub(crate) fn language(notebook: &Value) -> &str {
+    notebook.pointer("/metadata/language_info/name").and_then(Value::as_str).unwrap_or("python")
 }
 
 /// Replaces, inserts or deletes a cell of a notebook.
@@ -147,8 +96,11 @@ impl Planned {
         if !path.exists() {
             return Err(Outcome::misuse(format!("{} does not exist", path.display())));
         }
-        match workspace.seen().sight(&path) {
-            Sight::Current => {}
+        let place = workspace.place(&path);
+        let file = text_file::read(&place).and_then(|file| file.changeable(&place));
+        let file = file.map_err(|e| Outcome::failed(e.to_string()))?;
+        match workspace.seen().sight(&path, &file.text) {
+            Sight::Current(_) => {}
             Sight::Never => {
                 return Err(Outcome::misuse("the notebook was not read yet: read it before changing it"));
             }
@@ -156,9 +108,6 @@ impl Planned {
                 return Err(Outcome::misuse("the notebook was changed since it was read: read it again"));
             }
         }
-        let place = workspace.place(&path);
-        let file = text_file::read(&place).and_then(|file| file.changeable(&place));
-        let file = file.map_err(|e| Outcome::failed(e.to_string()))?;
         let mut notebook: Value = serde_json::from_str(&file.text)
             .map_err(|e| Outcome::failed(format!("{} is not a valid notebook: {e}", path.display())))?;
         let change = Change { id: id.as_deref(), kind: kind.as_deref(), source: &source, mode: &mode };
@@ -173,9 +122,8 @@ fn edit(input: Input, workspace: &Workspace) -> Result<Outcome, Outcome> {
     workspace.announce_change(&path);
     text_file::replace(&place, &updated, file.form)
         .map_err(|e| Outcome::failed(format!("cannot write {}: {e}", path.display())))?;
-    workspace.seen().note(&path);
-    let language =
-        notebook.pointer("/metadata/language_info/name").and_then(Value::as_str).unwrap_or("python");
+    workspace.seen().note(&path, &updated, Extent::Whole);
+    let language = language(&notebook);
     Ok(Outcome::text(
         format!("Cell {}: {mode} done.", done.id),
         json!({
@@ -213,6 +161,7 @@ impl Change<'_> {
                     .iter()
                     .enumerate()
                     .position(|(at, cell)| cell_id(at, cell) == id)
+                    .or_else(|| id.strip_prefix("cell-")?.parse().ok().filter(|at| *at < cells.len()))
                     .ok_or_else(|| format!("there is no cell with the id {id}"))?,
             ),
         };

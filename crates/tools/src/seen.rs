@@ -1,27 +1,53 @@
 use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hasher as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Which files the model has seen, and in which state: an edit of anything else would be blind.
 #[derive(Debug, Default)]
-pub(crate) struct Seen(HashMap<PathBuf, SystemTime>);
+pub(crate) struct Seen(HashMap<PathBuf, Glimpse>);
+
+/// What the model knows of a file.
+#[derive(Debug)]
+struct Glimpse {
+    modified: SystemTime,
+    /// What its text was, so that a file which was only touched counts as the same; none if only its time is known.
+    text: Option<u64>,
+    extent: Extent,
+}
+
+/// How much of a file the model has seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Extent {
+    Whole,
+    Part,
+}
 
 /// How a file on disk relates to what the model saw of it.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Sight {
     /// Never read or written in this session.
     Never,
-    /// As it was then.
-    Current,
+    /// As it was then, which the model has seen as far as this.
+    Current(Extent),
     /// Changed by somebody else since.
     Stale,
 }
 
 impl Seen {
-    /// The model now knows the file as it is on disk.
-    pub(crate) fn note(&mut self, path: &Path) {
+    /// The model now knows the file as it is on disk, with this text.
+    pub(crate) fn note(&mut self, path: &Path, text: &str, extent: Extent) {
+        self.insert(path, Some(digest(text)), extent);
+    }
+
+    /// The model now knows the file as it is on disk, which is no text.
+    pub(crate) fn note_shown(&mut self, path: &Path) {
+        self.insert(path, None, Extent::Whole);
+    }
+
+    fn insert(&mut self, path: &Path, text: Option<u64>, extent: Extent) {
         if let Ok(modified) = std::fs::metadata(path).and_then(|meta| meta.modified()) {
-            self.0.insert(path.to_owned(), modified);
+            self.0.insert(path.to_owned(), Glimpse { modified, text, extent });
         }
     }
 
@@ -31,17 +57,25 @@ impl Seen {
         let now = std::fs::metadata(path).and_then(|meta| meta.modified()).ok();
         // Disks count finer than hosts do.
         let same = now.filter(|now| whole_millis(*now) == whole_millis(then));
-        self.0.insert(path.to_owned(), same.unwrap_or(then));
+        let modified = same.unwrap_or(then);
+        self.0.insert(path.to_owned(), Glimpse { modified, text: None, extent: Extent::Whole });
     }
 
-    pub(crate) fn sight(&self, path: &Path) -> Sight {
-        let now = std::fs::metadata(path).and_then(|meta| meta.modified()).ok();
-        match self.0.get(path) {
-            None => Sight::Never,
-            Some(then) if Some(*then) == now => Sight::Current,
-            Some(_) => Sight::Stale,
+    /// What the model knows of a file whose text is `text` now.
+    pub(crate) fn sight(&self, path: &Path, text: &str) -> Sight {
+        let Some(glimpse) = self.0.get(path) else { return Sight::Never };
+        let modified = std::fs::metadata(path).and_then(|meta| meta.modified()).ok();
+        match modified == Some(glimpse.modified) || glimpse.text == Some(digest(text)) {
+            true => Sight::Current(glimpse.extent),
+            false => Sight::Stale,
         }
     }
+}
+
+fn digest(text: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    hasher.write(text.as_bytes());
+    hasher.finish()
 }
 
 fn whole_millis(time: SystemTime) -> u128 {

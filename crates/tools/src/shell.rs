@@ -17,11 +17,11 @@ const DRAIN: Duration = Duration::from_millis(250);
 
 /// The command comes as `$1`, so that nothing of it needs quoting; `$2` is the file that tells where it ended up.
 ///
-/// It is evaluated on the first line, so that the line numbers in bash's messages are the command's own. Jobs it left
-/// running get a moment to say what they have to say, then the group ends.
-const WRAPPER: &str = r#"exec 2>&1; eval "$1"
+/// It is evaluated on the first line, so that the line numbers in bash's messages are the command's own. One that fails does
+/// not move the session, and one that leaves a directory which is gone has failed. Jobs it left
+/// running get a moment to say what they have to say; they go on until the session ends, as in any shell.
+const WRAPPER: &str = r#"exec 2>&1; eval "$1" && pwd -P > "$2"
 __status=$?
-pwd -P > "$2" 2>/dev/null
 for _ in 1 2 3 4 5; do [ -n "$(jobs -pr)" ] && sleep 0.05; done
 exit $__status
 "#;
@@ -87,7 +87,8 @@ impl Shell {
             .cwd(workspace.cwd())
             .env("GIT_EDITOR", "true")
             .env("CLAUDECODE", "1")
-            .no_stdin();
+            .no_stdin()
+            .leave_group();
         Self { spawn, cwd_file }
     }
 
@@ -161,6 +162,10 @@ impl Shell {
             Why::Killed => Ended::Killed,
             Why::Stopped => Ended::Stopped,
         };
+        if let (Why::Exited(_), Some(pipe)) = (why, pipe) {
+            // Jobs that go on may print what they like.
+            tokio::spawn(discard(pipe));
+        }
         let cwd = cwd_file.and_then(|file| std::fs::read_to_string(&file).ok());
         let cwd = cwd.map(|text| PathBuf::from(text.trim_end_matches('\n'))).filter(|path| path.is_dir());
         Ok(Waited::Over(Run { ended, output, cwd }))
@@ -189,6 +194,11 @@ pub(crate) fn code(exit: pilothouse_proc::Exit) -> i32 {
     use std::os::unix::process::ExitStatusExt as _;
     let signal = || exit.status.and_then(|status| status.signal()).unwrap_or_default();
     exit.code().unwrap_or_else(|| 128 + signal())
+}
+
+async fn discard(mut pipe: tokio::net::unix::pipe::Receiver) {
+    let mut chunk = vec![0; 4 << 10];
+    while let Ok(1..) = pipe.read(&mut chunk).await {}
 }
 
 async fn collect(pipe: &mut Option<tokio::net::unix::pipe::Receiver>, output: &mut Vec<u8>) {

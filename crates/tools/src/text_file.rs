@@ -1,6 +1,8 @@
 //! Text files as the tools read and write them.
 
+use std::borrow::Cow;
 use std::io::{self, Read as _, Write as _};
+use std::path::Path;
 
 use crate::places::Place;
 
@@ -13,12 +15,17 @@ pub(crate) const LARGEST_IMAGE: usize = 3_750_000;
 /// Some programs begin their texts with it.
 const MARK: char = '\u{feff}';
 
+/// The same mark as UTF-16 has it, low byte first.
+const UTF16_MARK: &[u8] = &[0xff, 0xfe];
+
 /// The text of a file, and what has to be kept when it is written back.
 #[derive(Debug)]
 pub(crate) struct TextFile {
     /// With `\n` line ends, unless the file has both kinds.
     pub(crate) text: String,
     pub(crate) form: Form,
+    /// How many bytes it has.
+    pub(crate) size: u64,
     /// False when some bytes are no UTF-8 and were replaced: then it must not be written back.
     pub(crate) is_exact: bool,
 }
@@ -30,6 +37,8 @@ pub(crate) struct Form {
     pub(crate) crlf: bool,
     /// Whether it begins with a byte order mark.
     pub(crate) mark: bool,
+    /// Whether it is UTF-16, low byte first, which is known by its mark.
+    pub(crate) utf16: bool,
 }
 
 impl TextFile {
@@ -60,6 +69,18 @@ pub(crate) enum TextError {
         "{path} has {size} bytes, more than a model takes of a picture ({LARGEST_IMAGE}); make it smaller with Bash first"
     )]
     LargeImage { path: String, size: usize },
+    #[error(
+        "{0} is named like a picture, but its bytes are no PNG, JPEG, GIF or WebP; look at it with Bash (`file`, `head -c`)"
+    )]
+    NoImage(String),
+    #[error(
+        "{path} is {width} by {height} pixels, and models take no more than {limit} a side; make it smaller with Bash first"
+    )]
+    WideImage { path: String, width: u32, height: u32, limit: u32 },
+    #[error("{0} is named like a PDF, but it is none; look at it with Bash (`file`, `head -c`)")]
+    NoPdf(String),
+    #[error("{path} is not a valid notebook: {problem}; it may be cut off, or still being written")]
+    Notebook { path: String, problem: String },
     #[error("{0} looks like a binary file; use Bash with a tool that understands its format")]
     Binary(String),
     #[error("cannot read {path}: {source}")]
@@ -102,12 +123,19 @@ pub(crate) fn read_bytes(place: &Place) -> Result<Vec<u8>, TextError> {
 /// Reads a file as text; invalid UTF-8 in an otherwise textual file becomes U+FFFD.
 pub(crate) fn read(place: &Place) -> Result<TextFile, TextError> {
     let bytes = read_bytes(place)?;
-    if bytes.iter().take(8192).any(|byte| *byte == 0) {
-        return Err(TextError::Binary(place.path.display().to_string()));
-    }
-    let (text, is_exact) = match String::from_utf8(bytes) {
-        Ok(text) => (text, true),
-        Err(error) => (String::from_utf8_lossy(error.as_bytes()).into_owned(), false),
+    let size = bytes.len() as u64;
+    let (text, is_exact, utf16) = match bytes.strip_prefix(UTF16_MARK) {
+        Some(units) => {
+            let (text, is_exact) = from_utf16(units);
+            (text, is_exact, true)
+        }
+        None if bytes.iter().take(8192).any(|byte| *byte == 0) => {
+            return Err(TextError::Binary(place.path.display().to_string()));
+        }
+        None => match String::from_utf8(bytes) {
+            Ok(text) => (text, true, false),
+            Err(error) => (String::from_utf8_lossy(error.as_bytes()).into_owned(), false, false),
+        },
     };
     let (text, mark) = match text.strip_prefix(MARK) {
         Some(rest) => (rest.to_owned(), true),
@@ -116,7 +144,16 @@ pub(crate) fn read(place: &Place) -> Result<TextFile, TextError> {
     let ends = text.matches("\r\n").count();
     let crlf = ends > 0 && ends == text.matches('\n').count();
     let text = if crlf { text.replace("\r\n", "\n") } else { text };
-    Ok(TextFile { text, form: Form { crlf, mark }, is_exact })
+    Ok(TextFile { text, size, form: Form { crlf, mark, utf16 }, is_exact })
+}
+
+fn from_utf16(bytes: &[u8]) -> (String, bool) {
+    let units: Vec<u16> =
+        bytes.chunks_exact(2).map(|unit| unit.iter().rev().fold(0, |n, b| n << 8 | u16::from(*b))).collect();
+    match String::from_utf16(&units) {
+        Ok(text) if bytes.len().is_multiple_of(2) => (text, true),
+        _ => (String::from_utf16_lossy(&units), false),
+    }
 }
 
 /// Puts `text` in the place of a file in one step: whoever reads it sees the old or the new content, never a half.
@@ -127,21 +164,35 @@ pub(crate) fn replace(place: &Place, text: &str, form: Form) -> io::Result<()> {
     let (_open, folder) = place.folder()?;
     let target = folder.join(name);
     let mut scratch = tempfile::Builder::new().prefix(".pilothouse-").tempfile_in(&folder)?;
-    if form.mark {
-        scratch.write_all(MARK.encode_utf8(&mut [0; 4]).as_bytes())?;
-    }
-    if form.crlf {
-        scratch.write_all(text.replace('\n', "\r\n").as_bytes())?;
+    let lines = if form.crlf { Cow::Owned(text.replace('\n', "\r\n")) } else { Cow::Borrowed(text) };
+    if form.utf16 {
+        scratch.write_all(UTF16_MARK)?;
+        let units: Vec<u8> = lines.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        scratch.write_all(&units)?;
     } else {
-        scratch.write_all(text.as_bytes())?;
+        if form.mark {
+            scratch.write_all(MARK.encode_utf8(&mut [0; 4]).as_bytes())?;
+        }
+        scratch.write_all(lines.as_bytes())?;
     }
     let permissions = match std::fs::symlink_metadata(&target) {
         Ok(meta) if meta.is_file() => meta.permissions(),
         _ => fresh_permissions(),
     };
+    keep_owner(&scratch, &target);
     scratch.as_file().set_permissions(permissions)?;
     scratch.persist(&target).map_err(|e| e.error)?;
     Ok(())
+}
+
+/// A file of somebody else's stays theirs, where this process may say so.
+fn keep_owner(scratch: &tempfile::NamedTempFile, target: &Path) {
+    use std::os::unix::fs::MetadataExt as _;
+    if let (Ok(old), Ok(new)) = (std::fs::symlink_metadata(target), scratch.as_file().metadata())
+        && (old.uid(), old.gid()) != (new.uid(), new.gid())
+    {
+        let _ = std::os::unix::fs::fchown(scratch.as_file(), Some(old.uid()), Some(old.gid()));
+    }
 }
 
 /// Temporary files are private; a new file of the project is not.

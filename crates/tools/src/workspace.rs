@@ -123,20 +123,6 @@ impl Workspace {
         self.places.place(path)
     }
 
-    /// A path as a person would write it: relative to the working directory where it lies below it, and on one line
-    /// whatever it is called, so that a name cannot pass for more than a name.
-    pub(crate) fn shown(&self, path: &Path) -> String {
-        let path = path.strip_prefix(self.cwd()).unwrap_or(path).display().to_string();
-        if !path.contains(char::is_control) {
-            return path;
-        }
-        let one_line = |letter: char| match letter.is_control() {
-            true => letter.escape_default().collect::<String>(),
-            false => letter.to_string(),
-        };
-        path.chars().map(one_line).collect()
-    }
-
     /// The model already knows a file as it was at this time, in milliseconds since 1970: its host has shown it.
     pub fn seed_seen(&self, path: &Path, millis: u64) {
         self.seen().seed(path, millis);
@@ -157,6 +143,20 @@ impl std::fmt::Debug for Workspace {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Workspace").field("cwd", &self.cwd()).finish_non_exhaustive()
     }
+}
+
+/// A path as a person in `cwd` would write it: relative where it lies below, and on one line whatever it is called, so that
+/// a name cannot pass for more than a name.
+pub(crate) fn shown_from(cwd: &Path, path: &Path) -> String {
+    let path = path.strip_prefix(cwd).unwrap_or(path).display().to_string();
+    if !path.contains(char::is_control) {
+        return path;
+    }
+    let one_line = |letter: char| match letter.is_control() {
+        true => letter.escape_default().collect::<String>(),
+        false => letter.to_string(),
+    };
+    path.chars().map(one_line).collect()
 }
 
 /// A panic while the lock was held leaves paths and times: worth going on with.

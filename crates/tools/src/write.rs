@@ -4,10 +4,12 @@ use tokio_util::sync::CancellationToken;
 use crate::args::Args;
 use crate::patch::structured_patch;
 use crate::schema::{path_argument, schema_of};
-use crate::seen::Sight;
+use crate::seen::{Extent, Sight};
 use crate::text_file::{self, Form, TextError};
 use crate::tool::{Input, Outcome, Running, Spec, Tool, Touch};
 use crate::workspace::Workspace;
+
+const STALE: &str = "the file was changed since it was read: read it again before writing to it";
 
 /// Creates a file, or replaces all of one. One that was read and has changed since is left alone.
 #[derive(Debug)]
@@ -29,7 +31,20 @@ impl Tool for Write {
 
     fn refuses(&self, input: &Input, workspace: &Workspace) -> Option<String> {
         let path = path_argument(input, "file_path", workspace)?;
-        path.is_dir().then(|| format!("{} is a directory: give the path of a file", path.display()))
+        let shown = path.display();
+        match std::fs::metadata(&path) {
+            Ok(meta) if meta.is_dir() => Some(format!("{shown} is a directory: give the path of a file")),
+            Ok(meta) if !meta.is_file() => {
+                Some(format!("{shown} is a device, a pipe or a socket, and no file"))
+            }
+            Ok(_) => {
+                let old = text_file::read(&workspace.place(&path)).ok()?;
+                let stale = workspace.seen().sight(&path, &old.text) == Sight::Stale;
+                stale.then(|| STALE.to_owned())
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+            Err(error) => Some(format!("{shown} cannot be written: {error}")),
+        }
     }
 
     fn run<'a>(&'a self, input: Input, workspace: &'a Workspace, _stop: CancellationToken) -> Running<'a> {
@@ -49,15 +64,15 @@ fn write(input: Input, workspace: &Workspace) -> Result<Outcome, Outcome> {
         Err(TextError::Missing(_)) => None,
         Err(e) => return Err(Outcome::failed(e.to_string())),
     };
-    if old.is_some() && workspace.seen().sight(&path) == Sight::Stale {
-        return Err(Outcome::misuse(
-            "the file was changed since it was read: read it again before writing to it",
-        ));
+    if let Some(old) = &old
+        && workspace.seen().sight(&path, &old.text) == Sight::Stale
+    {
+        return Err(Outcome::misuse(STALE));
     }
     workspace.announce_change(&path);
     text_file::replace(&place, &content, Form::default())
         .map_err(|e| Outcome::failed(format!("cannot write {}: {e}", path.display())))?;
-    workspace.seen().note(&path);
+    workspace.seen().note(&path, &content, Extent::Whole);
     let kind = if old.is_some() { "update" } else { "create" };
     let patch = old.as_ref().map(|old| structured_patch(&old.text, &content)).unwrap_or_default();
     let said = match &old {

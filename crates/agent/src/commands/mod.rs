@@ -78,11 +78,18 @@ pub(crate) enum LocalOutcome {
 
 /// Decides what becomes of a host's prompt, and does it as far as no turn of the model is needed.
 pub(crate) async fn dispatch(session: &Arc<Session>, text: &str, stop: &StopSignal) -> Dispatch {
-    if session.launch().disable_slash_commands {
-        return Dispatch::Plain;
-    }
     let Some(called) = Invocation::parse(text) else { return Dispatch::Plain };
     let catalog = session.catalog();
+    if session.launch().disable_slash_commands {
+        return match catalog.find_builtin(called.name) {
+            None => Dispatch::Plain,
+            Some(_) => {
+                let text =
+                    format!("/{} is not available here: --disable-slash-commands is set.", called.name);
+                Dispatch::Local(local(&called, text, LocalOutcome::Unavailable))
+            }
+        };
+    }
     if let Some(entry) = catalog.find(called.name) {
         if !entry.user_invocable {
             let text = format!("Only the model may use the skill \"{}\". Ask it to.", entry.name);

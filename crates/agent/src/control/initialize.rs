@@ -39,20 +39,23 @@ pub(crate) async fn initialize(
         responder.error(error.to_string());
         return;
     }
+    if session.launch().bare {
+        // They are taken like others, and never called.
+        drop(session.hooks().register(&Value::Null));
+    }
     if let Some(title) = initialize.title.as_ref() {
-        session.set_title(Some(title.clone()));
+        session.entitle(title);
     }
     let manifests = add_servers(session, &initialize, said("sdkMcpServerManifests"));
     let plugins =
         initialize.plugins.as_ref().is_some().then(|| plugins_are_there(session.launch(), &initialize));
     session.set_initialize(initialize);
-    if plugins.is_some() {
-        session.rediscover();
-    }
+    session.add_plugins_of_host();
     session.mcp.start().await;
     let mut response = response(session, !hooks.is_null());
     response.sdk_mcp_manifests_parked = manifests.into();
     response.plugins_applied = plugins.into();
+    session.told_of(&response.commands);
     responder.success(&response);
     if had_begun {
         session.tell_tasks();
@@ -64,8 +67,11 @@ pub(crate) async fn initialize(
 pub(crate) fn readable(raw: &[u8]) -> Option<Initialize> {
     let mut line: Value = serde_json::from_slice(raw).ok()?;
     let request = line.get_mut("request")?.as_object_mut()?;
-    for part in ["sdkMcpServerManifests", "sdkMcpServerConfigs"] {
+    for part in ["sdkMcpServerManifests", "sdkMcpServerConfigs", "managedSettings"] {
         request.remove(part);
+    }
+    if let Some(Value::Object(agents)) = request.get_mut("agents") {
+        agents.retain(|_, agent| agent.is_object());
     }
     serde_json::from_value(Value::Object(std::mem::take(request))).ok()
 }

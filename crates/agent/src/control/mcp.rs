@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pilothouse_link::{Agent, Responder};
-use pilothouse_proto::control::{Ack, HostRequest, McpCall};
+use pilothouse_mcp::rmcp::model::ReadResourceRequestParams;
+use pilothouse_proto::control::{Ack, HostRequest, McpCall, McpReadResource};
 use pilothouse_proto::mcp::McpServerConfig;
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
@@ -27,6 +28,7 @@ pub(super) async fn answer(session: &Arc<Session>, request: HostRequest, respond
             return responder.success(&session.mcp.set(set.servers).await);
         }
         HostRequest::McpCall(call) => return self::call(session, *call, responder).await,
+        HostRequest::McpReadResource(read) => return self::read_resource(session, &read, responder).await,
         HostRequest::McpReconnect(reconnect) => session.mcp.reconnect(&reconnect.server_name).await,
         HostRequest::McpToggle(toggle) => session.mcp.toggle(&toggle.server_name, toggle.enabled).await,
         HostRequest::HostMcpMessage(message) => session.mcp.deliver(&message.server_name, &message.message),
@@ -35,6 +37,28 @@ pub(super) async fn answer(session: &Arc<Session>, request: HostRequest, respond
     match done {
         Ok(()) => responder.success(&Ack::default()),
         Err(error) => responder.error(error),
+    }
+}
+
+/// A page that a server has for people. Other resources are for the model, which asks for them itself.
+async fn read_resource(session: &Session, read: &McpReadResource, responder: Responder<Agent>) {
+    if !read.uri.starts_with("ui://") {
+        return responder.error("mcp_read_resource: uri must use the ui:// scheme");
+    }
+    let statuses = session.mcp.statuses();
+    if !statuses.iter().any(|server| server.name == read.server_name) {
+        return responder.error(format!("Server not found: {}", read.server_name));
+    }
+    let Some((connection, _)) =
+        session.mcp.connection(&read.server_name).filter(|(found, _)| found.inbox.is_none())
+    else {
+        return responder.error(format!("Server not connected: {}", read.server_name));
+    };
+    let asked = ReadResourceRequestParams::new(read.uri.clone());
+    match tokio::time::timeout(CALL, connection.peer.read_resource(asked)).await {
+        Ok(Ok(found)) => responder.success(&json!({"contents": found.contents})),
+        Ok(Err(error)) => responder.error(format!("mcp_read_resource: {error}")),
+        Err(_) => responder.error("mcp_read_resource: the server did not answer in time"),
     }
 }
 

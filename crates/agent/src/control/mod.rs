@@ -1,19 +1,25 @@
 //! Answers to the host's requests, but for those that concern the queue.
 
+mod hooks_listing;
 mod initialize;
 mod mcp;
+mod repo_root;
 mod reports;
 mod settings;
+mod side_question;
 
 use std::sync::Arc;
 
 use pilothouse_link::{Agent, Responder};
 use pilothouse_model::ModelInfo;
-use pilothouse_proto::control::{Ack, HostRequest, SetModelResponse, SetPermissionModeResponse};
+use pilothouse_proto::control::{
+    Ack, HostRequest, ReadFile, RenameSession, SetModelResponse, SetPermissionModeResponse,
+};
 use pilothouse_proto::{AgentFrame, Content, HookEvent, MessageParam, Opt, PermissionMode, User};
 use pilothouse_rules::Mode;
 use serde_json::{Value, json};
 
+use crate::launch::THINKING_DISPLAYS;
 use crate::session::Session;
 use crate::subagents::Silence;
 
@@ -30,6 +36,7 @@ const UNTYPED: &[&str] = &[
     "message_rated",
     "remote_control",
     "set_cwd",
+    "side_question",
     "submit_feedback",
 ];
 
@@ -48,6 +55,7 @@ const TYPED: &[&str] = &[
     "mcp_set_servers",
     "mcp_toggle",
     "read_file",
+    "register_repo_root",
     "rename_session",
     "rewind_files",
     "seed_read_state",
@@ -73,12 +81,21 @@ pub(crate) fn at_once(
         HostRequest::SetPermissionMode(set) => set_mode(session, &set.mode, responder),
         HostRequest::SetModel(set) => switch_model(session, set.model.into_option(), responder),
         HostRequest::SetMaxThinkingTokens(set) => {
+            let display = set.thinking_display.as_ref().map(|display| display.as_str().to_owned());
+            if display.as_deref().is_some_and(|display| !THINKING_DISPLAYS.contains(&display)) {
+                badly_asked(session, "set_max_thinking_tokens", responder);
+                return None;
+            }
             if !matches!(set.max_thinking_tokens, Opt::Absent) {
                 session.set_max_thinking_tokens(set.max_thinking_tokens.into_option());
             }
+            if !matches!(set.thinking_display, Opt::Absent) {
+                session.set_thinking_display(display);
+            }
             responder.success(&Ack::default());
         }
-        HostRequest::RenameSession(rename) => rename_session(session, &rename.title, responder),
+        HostRequest::RenameSession(rename) => rename_session(session, &rename, responder),
+        HostRequest::RegisterRepoRoot(wanted) => repo_root::register(session, &wanted, responder),
         HostRequest::ApplyFlagSettings(apply) => settings::apply(session, &apply.settings, responder),
         HostRequest::UpdateSettings(update) => settings::update(session, &update, responder),
         HostRequest::SetHasSubscribers(_) => responder.success(&Ack::default()),
@@ -128,6 +145,7 @@ pub(crate) async fn slowly(
         HostRequest::GetWorkspaceDiff(_) => reports::diff(session, responder).await,
         HostRequest::ListModels(_) => responder.success(&json!({"models": crate::offers::models(session)})),
         HostRequest::ListPermissionRules(_) => settings::rules(session, responder),
+        HostRequest::GetHooksListing(_) => hooks_listing::report(session, responder),
         HostRequest::ReloadPlugins(_) => reports::plugins(session, responder),
         HostRequest::ReloadSkills(_) => reports::skills(session, responder),
         HostRequest::ReloadOutputStyles(_) => {
@@ -144,6 +162,7 @@ pub(crate) async fn slowly(
         | HostRequest::McpReconnect(_)
         | HostRequest::McpToggle(_)
         | HostRequest::HostMcpMessage(_)
+        | HostRequest::McpReadResource(_)
         | HostRequest::McpCall(_) => mcp::answer(session, request, responder).await,
         HostRequest::Unknown(unknown) => untyped(session, &unknown.tag, raw, responder).await,
         other => responder.error(format!("Unsupported control request subtype: {}", other.tag())),
@@ -205,7 +224,11 @@ fn switch_model(session: &Arc<Session>, wanted: Option<String>, responder: Respo
 }
 
 fn set_model(session: &Session, wanted: Option<String>, responder: Responder<Agent>) {
-    let wanted = wanted.filter(|model| !model.is_empty() && model != "default");
+    if wanted.as_deref() == Some("") {
+        let error = "set_model: an empty name is no model; name one of list_models, or null for the default";
+        return responder.error_with_code(error, "catalog_unknown");
+    }
+    let wanted = wanted.filter(|model| model != "default");
     let before = session.model_info().id;
     session.want_model(wanted.clone().or_else(|| session.launch().model.clone()));
     let resolved = session.model_info().id;
@@ -220,8 +243,17 @@ fn set_model(session: &Session, wanted: Option<String>, responder: Responder<Age
     responder.success(&SetModelResponse { model: resolved.into(), ..SetModelResponse::default() });
 }
 
-fn rename_session(session: &Session, title: &str, responder: Responder<Agent>) {
-    match session.rename(title) {
+fn rename_session(session: &Session, rename: &RenameSession, responder: Responder<Agent>) {
+    if rename.source.as_ref().is_some_and(|source| !matches!(source.as_str(), "remote" | "host")) {
+        return responder.error("rename_session: source must be 'remote' or 'host'");
+    }
+    if rename.session_id.as_ref().is_some_and(|id| *id != session.id()) {
+        return responder.error("session_id is not the current session");
+    }
+    if rename.title.trim().is_empty() {
+        return responder.error("title must be non-empty");
+    }
+    match session.rename(&rename.title) {
         Ok(()) => responder.success(&Ack::default()),
         Err(error) => responder.error(format!("rename_session: {error}")),
     }
@@ -264,6 +296,20 @@ async fn untyped(session: &Arc<Session>, subtype: &str, raw: &[u8], responder: R
                 }
             }
         },
+        "side_question" => {
+            let id = line.get("request_id").and_then(Value::as_str).unwrap_or_default();
+            side_question::ask(session, id, field("question"), responder).await;
+        }
+        // A limit that is none, such as a negative one, changes nothing.
+        "set_max_thinking_tokens" if is_negative(line.pointer("/request/max_thinking_tokens")) => {
+            responder.success(&Ack::default());
+        }
+        "read_file" if field("path").is_some() => {
+            let path = field("path").unwrap_or_default().to_owned();
+            let encoding = field("encoding").map(|encoding| encoding.into()).into();
+            let read = ReadFile { path, encoding, ..ReadFile::default() };
+            reports::read_file(session, &read, responder).await;
+        }
         "submit_feedback" => {
             let reason = "feedback is not collected by this agent";
             responder.success(&json!({"feedback_id": null, "unavailable_reason": reason}));
@@ -275,6 +321,10 @@ async fn untyped(session: &Arc<Session>, subtype: &str, raw: &[u8], responder: R
         },
         other => badly_asked(session, other, responder),
     }
+}
+
+fn is_negative(value: Option<&Value>) -> bool {
+    value.and_then(Value::as_i64).is_some_and(|number| number < 0)
 }
 
 /// Answers a request whose arguments cannot be read.
@@ -296,9 +346,14 @@ fn badly_asked(session: &Session, subtype: &str, responder: Responder<Agent>) {
                 "background_tasks" => "tool_use_id must be a string",
                 "stop_task" | "get_task_output" => "task_id must be a string",
                 "rename_session" => "title must be a string",
+                "register_repo_root" => "target path could not be resolved",
+                "set_max_thinking_tokens" => {
+                    "max_thinking_tokens must be an integer or null and thinking_display must be \"summarized\", \"omitted\", \
+                     \"highlights\", or null"
+                }
                 "mcp_call" => "tool must be a string",
                 "mcp_set_servers" => "servers must be an object of config objects",
-                "mcp_reconnect" | "mcp_toggle" => "serverName must be a string",
+                "mcp_reconnect" | "mcp_toggle" | "mcp_read_resource" => "serverName must be a string",
                 "rewind_files" => "user_message_id must be a string",
                 _ => "the arguments cannot be read",
             };

@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD as BASE64;
 use pilothouse_link::{Agent, Responder};
 use pilothouse_model::{Purpose, Request};
 use pilothouse_proc::{Limits, Spawn};
@@ -35,7 +37,16 @@ pub(super) async fn context_usage(session: &Arc<Session>, responder: Responder<A
 /// What the session cost, for people.
 pub(crate) fn cost(session: &Session) -> String {
     let ledger = session.ledger();
-    let mut lines = vec![format!("Total cost: ${:.4}", ledger.total_cost().to_f64())];
+    let (added, removed) = session.lines();
+    let mut lines = vec![
+        format!("Total cost: ${:.4}", ledger.total_cost().to_f64()),
+        format!("Total duration (API): {} s", session.api_time().as_secs()),
+        format!("Total duration (wall): {} s", session.age().as_secs()),
+        format!("Total code changes: {added} lines added, {removed} lines removed"),
+    ];
+    if ledger.by_model().is_empty() {
+        lines.push("Usage: 0 input, 0 output, 0 cache read, 0 cache write".to_owned());
+    }
     for (model, usage) in ledger.by_model() {
         lines.push(format!(
             "{model}: {} input, {} output, {} cache read, {} cache write (${:.4})",
@@ -131,6 +142,7 @@ pub(super) fn plugins(session: &Session, responder: Responder<Agent>) {
 
 pub(super) fn skills(session: &Session, responder: Responder<Agent>) {
     session.rediscover();
+    offers::tell_changes(session);
     let catalog = session.catalog();
     let skills: Vec<SlashCommand> = catalog
         .skills()
@@ -181,21 +193,33 @@ pub(super) fn files(session: &Session, query: &str, responder: Responder<Agent>)
 pub(super) async fn read_file(session: &Session, read: &ReadFile, responder: Responder<Agent>) {
     let path = session.workspace().resolve(&read.path);
     let inside = session.rules(|engine| engine.context().is_working_path(&path.display().to_string()));
+    // What is not there is not told apart from what may not be seen.
+    let denied = || format!("read denied: {}", read.path);
     if read.path.is_empty() || !inside {
-        responder.error(format!("read denied: {}", read.path));
-        return;
+        return responder.error(denied());
     }
-    let most = read.max_bytes.as_ref().copied().unwrap_or(LARGEST_READ).min(LARGEST_READ);
-    match read_start(&path, most).await {
-        Ok((bytes, truncated)) => {
-            let text = String::from_utf8_lossy(&bytes);
-            let lossy = matches!(text, std::borrow::Cow::Owned(_));
-            responder.success(&json!({
-                "contents": text, "absPath": path, "truncated": truncated, "encoding": "utf-8", "lossy": lossy,
-            }));
-        }
-        Err(error) => responder.error(format!("read_file: {error}")),
+    let most = read.max_bytes.as_ref().copied().filter(|most| *most > 0).unwrap_or(LARGEST_READ);
+    let Ok((bytes, truncated)) = read_start(&path, most.min(LARGEST_READ)).await else {
+        return responder.error(denied());
+    };
+    let mut answer = json!({"absPath": path, "requested_path": read.path});
+    if read.encoding.as_ref().is_some_and(|encoding| encoding.as_str() == "base64") {
+        answer["contents"] = BASE64.encode(&bytes).into();
+        answer["encoding"] = "base64".into();
+    } else {
+        // A character that the limit cuts in two is left out.
+        let whole = match std::str::from_utf8(&bytes) {
+            Err(error) if truncated && error.error_len().is_none() => error.valid_up_to(),
+            _ => bytes.len(),
+        };
+        let text = String::from_utf8_lossy(bytes.get(..whole).unwrap_or_default());
+        answer["lossy"] = matches!(text, std::borrow::Cow::Owned(_)).into();
+        answer["contents"] = text.into();
     }
+    if truncated {
+        answer["truncated"] = true.into();
+    }
+    responder.success(&answer);
 }
 
 async fn read_start(path: &Path, most: u64) -> std::io::Result<(Vec<u8>, bool)> {

@@ -6,9 +6,12 @@ use pilothouse_link::{Agent, Responder};
 use pilothouse_proto::control::{Ack, UpdateSettings};
 use pilothouse_proto::hook::ConfigSource;
 use pilothouse_rules::Source;
-use pilothouse_settings::{Change, FlagSettings, Layer, LoadOptions, Settings, edit_file};
+use pilothouse_settings::{
+    Change, FlagSettings, Layer, LoadOptions, Problem, ProblemKind, Settings, edit_file,
+};
 use serde_json::{Map, Value, json};
 
+use crate::launch::EFFORTS;
 use crate::session::Session;
 
 /// The settings altogether and by source.
@@ -35,7 +38,7 @@ pub(super) fn report(session: &Session, responder: Responder<Agent>) {
     responder.success(&answer);
 }
 
-/// Settings for this session only: as if `--settings` had said so.
+/// Settings for this session only: as if `--settings` had said so. All of them count, or none.
 pub(super) fn apply(session: &Session, changes: &Map<String, Value>, responder: Responder<Agent>) {
     let launch = session.launch();
     let mut flag = session.flag_settings();
@@ -45,14 +48,30 @@ pub(super) fn apply(session: &Session, changes: &Map<String, Value>, responder: 
             value => drop(flag.insert(key.clone(), value.clone())),
         }
     }
-    let text = Value::Object(flag.clone()).to_string();
+    let effort = changes.get("effortLevel");
+    if effort.is_some_and(|level| level.as_str().is_none_or(|level| !EFFORTS.contains(&level))) {
+        flag.shift_remove("effortLevel");
+    }
     let options = LoadOptions {
         sources: launch.sources,
-        managed: launch.managed_settings.clone(),
-        flag: FlagSettings::from_argument(&text, &launch.cwd).ok(),
+        managed: session.managed_settings(),
+        flag: Some(FlagSettings::Json(Value::Object(flag.clone()).to_string())),
         ..LoadOptions::default()
     };
-    let (settings, _) = Settings::load(&launch.locations(), &options);
+    let (settings, problems) = Settings::load(&launch.locations(), &options);
+    let unusable = |problem: &&Problem| problem.origin.layer == Layer::Flag && problem.kind.sets_file_aside();
+    if let Some(problem) = problems.iter().find(unusable) {
+        let wrong = match &problem.kind {
+            ProblemKind::WrongType { key, expected, .. } | ProblemKind::WrongWord { key, expected, .. } => {
+                format!("{key} must be {expected}")
+            }
+            other => other.to_string(),
+        };
+        return responder.error(format!(
+            "apply_flag_settings: nothing in this request was applied and earlier settings stay in force. Mend this and send \
+             it again: {wrong}"
+        ));
+    }
     let from_settings = settings.context();
     session.rules(|engine| {
         engine.change(|context| {
@@ -64,43 +83,70 @@ pub(super) fn apply(session: &Session, changes: &Map<String, Value>, responder: 
             context.rules = rules;
         });
     });
-    if let Some(Value::String(model)) = changes.get("model") {
-        session.want_model(Some(model.clone()));
-    }
+    let before = session.model_info().id;
     session.set_flag_settings(flag);
+    session.load_hooks(&settings);
     session.set_settings(settings);
+    if let Some(Value::String(level)) = effort.filter(|_| session.flag_settings().contains_key("effortLevel"))
+    {
+        session.set_effort(Some(level.clone()));
+    }
+    if let Some(model) = changes.get("model") {
+        session.want_model(model.as_str().map(str::to_owned).or_else(|| launch.model.clone()));
+        let now = session.model_info().id;
+        if now != before {
+            session
+                .replay_local(&format!("<local-command-stdout>Set model to `{now}`</local-command-stdout>"));
+        }
+    }
     responder.success(&Ack::default());
 }
 
-/// Writes settings to a file.
+/// Writes settings to a file. Only what people choose in passing can be written like this: the style of answers for this
+/// project, and how hard a model tries.
 pub(super) fn update(session: &Arc<Session>, update: &UpdateSettings, responder: Responder<Agent>) {
-    let layer = match update.source.as_str() {
-        "userSettings" => Layer::User,
-        "projectSettings" => Layer::Project,
-        "localSettings" => Layer::Local,
-        other => {
-            responder.error(format!("update_settings: `{other}` is no settings file that can be written"));
-            return;
-        }
+    let (layer, source, writable) = match update.source.as_str() {
+        "userSettings" => (Layer::User, ConfigSource::UserSettings, "effortLevel"),
+        "localSettings" => (Layer::Local, ConfigSource::LocalSettings, "outputStyle"),
+        other => return responder.error(format!("update_settings: unsupported source {other}")),
+    };
+    let change = match change(session, &update.settings, writable) {
+        Ok(change) => change,
+        Err(problem) => return responder.error(problem),
     };
     let Some(file) = session.launch().locations().file(layer) else {
-        responder.error("update_settings: there is no such file");
-        return;
+        return responder.error("update_settings: there is no such file");
     };
-    let changes: Vec<Change> =
-        update.settings.iter().map(|(key, value)| Change::set(&[key], value.clone())).collect();
-    match edit_file(&file, &changes) {
+    match edit_file(&file, &[change]) {
         Ok(_) => {
-            let source = match layer {
-                Layer::User => ConfigSource::UserSettings,
-                Layer::Project => ConfigSource::ProjectSettings,
-                _ => ConfigSource::LocalSettings,
-            };
             session.tell_of_config(source, file);
-            responder.success(&Ack::default());
+            responder.success(&json!({}));
         }
         Err(error) => responder.error(format!("update_settings: {error}")),
     }
+}
+
+fn change(session: &Session, wanted: &Map<String, Value>, writable: &str) -> Result<Change, String> {
+    let others: Vec<&str> = wanted.keys().map(String::as_str).filter(|key| *key != writable).collect();
+    if !others.is_empty() {
+        return Err(format!("update_settings keys not allowed: {}", others.join(", ")));
+    }
+    let Some(value) = wanted.get(writable) else {
+        return Err("update_settings requires at least one key".to_owned());
+    };
+    let Some(text) = value.as_str() else {
+        return Err(format!(
+            "update_settings values must be strings (deletion is not supported): {writable}"
+        ));
+    };
+    if writable != "effortLevel" {
+        return Ok(Change::set(&[writable], text));
+    }
+    if !EFFORTS.contains(&text) {
+        return Err(format!("update_settings: effortLevel must be one of {}", EFFORTS.join(", ")));
+    }
+    session.set_effort(Some(text.to_owned()));
+    Ok(Change::set(&["modelSettings", &session.model_info().id, writable], text))
 }
 
 /// Every permission rule in force.

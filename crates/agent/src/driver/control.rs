@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use pilothouse_link::{Agent, Inbound, Responder};
 use pilothouse_proto::control::{CancelAsyncMessageResponse, HostRequest, InterruptResponse};
+use serde_json::Value;
 
 use super::Running;
 use crate::control;
-use crate::machine::Queue;
+use crate::machine::{Queue, Stop};
 
 /// How often other tasks get a go before an interrupt is answered, so that what they asked the host is withdrawn first.
 pub(super) const YIELDS: usize = 16;
@@ -20,6 +21,11 @@ impl Running {
         let Inbound { request, raw, responder, token, .. } = inbound;
         let session = self.session().clone();
         let request = match request {
+            HostRequest::Unknown(unknown) if unknown.tag == "initialize" && self.lacks_policy(&raw) => {
+                responder.leave_unanswered();
+                self.finish = Some(1);
+                return;
+            }
             HostRequest::Unknown(unknown) if unknown.tag == "initialize" => match control::readable(&raw) {
                 Some(initialize) => HostRequest::Initialize(Box::new(initialize)),
                 None => HostRequest::Unknown(unknown),
@@ -38,7 +44,18 @@ impl Running {
             }
             HostRequest::EndSession(_) => {
                 responder.success(&serde_json::json!({}));
-                self.finish = Some(0);
+                if self.queue(|queue| queue.is_running()) {
+                    // The turn is told to the end, and that it was cut off is how the process ends.
+                    self.stop.fire(Stop::Interrupt);
+                    self.stop.tell();
+                    self.leaving = Some(1);
+                } else {
+                    self.finish = Some(0);
+                }
+            }
+            HostRequest::Initialize(_) if self.lacks_policy(&raw) => {
+                responder.leave_unanswered();
+                self.finish = Some(1);
             }
             HostRequest::Initialize(initialize) => {
                 self.announce_resumption();
@@ -46,7 +63,17 @@ impl Running {
                 self.resume_turn();
             }
             _ if session.launch().await_initialize && !session.is_initialized() => {
-                responder.error("with --await-initialize the first request must be initialize");
+                responder.leave_unanswered();
+                (self.driver.complain)(
+                    "Error: with --await-initialize the first line must be an initialize request",
+                );
+                self.finish = Some(1);
+            }
+            // A type of their own does not mean that anybody answers them.
+            HostRequest::SetColor(_) => {
+                let error =
+                    "Unsupported control request subtype: set_color (there is nothing here to colour)";
+                responder.error_with_code(error, "unsupported_request");
             }
             HostRequest::Unknown(unknown) if !control::is_known(&unknown.tag) => {
                 let error = format!("Unsupported control request subtype: {}", unknown.tag);
@@ -65,6 +92,29 @@ impl Running {
                 }
             },
         }
+    }
+
+    /// Takes the organisation's settings from the first `initialize`, where the command line says that they come with it. A
+    /// session that does not get them does not begin: they may forbid anything.
+    fn lacks_policy(&self, raw: &[u8]) -> bool {
+        let session = self.session();
+        if !session.launch().managed_settings_in_initialize || session.is_initialized() {
+            return false;
+        }
+        let line: Value = serde_json::from_slice(raw).unwrap_or_default();
+        let complaint = match line.pointer("/request/managedSettings") {
+            Some(settings @ Value::Object(_)) => {
+                session.obey(settings.to_string()).err().map(|problem| format!("Error: {problem}"))
+            }
+            _ => Some(
+                "Error: --managed-settings-in-initialize requires initialize.managedSettings to be a JSON object."
+                    .to_owned(),
+            ),
+        };
+        if let Some(complaint) = &complaint {
+            (self.driver.complain)(complaint);
+        }
+        complaint.is_some()
     }
 
     async fn interrupt(&mut self, drop_waiting: bool, responder: Responder<Agent>) {

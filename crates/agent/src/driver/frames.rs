@@ -56,7 +56,8 @@ impl Running {
     /// A line that is not what the protocol knows: no JSON, no object, or an object that lacks something.
     fn odd(&mut self, raw: &[u8]) -> Result<(), String> {
         let text = String::from_utf8_lossy(raw);
-        let text = text.trim();
+        // Some programs begin a text with a mark.
+        let text = text.trim().trim_start_matches('\u{feff}');
         if text.is_empty() {
             return Ok(());
         }

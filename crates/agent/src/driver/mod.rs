@@ -117,8 +117,12 @@ impl Driver {
             }
             return finish(&session, 1).await;
         }
-        for warning in session.trust_warnings() {
+        for warning in session.warnings() {
             complain(&warning);
+        }
+        match &session.launch().name {
+            Some(name) => session.entitle(name),
+            None => session.tell_title(),
         }
         session.mcp.start_external();
         let mut running = Running {

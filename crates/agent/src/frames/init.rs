@@ -48,6 +48,7 @@ pub(crate) fn init(session: &Session, prompts: &[String]) -> AgentFrame {
     let plugins = catalog.plugins.iter().map(|plugin| PluginState {
         name: plugin.name.clone(),
         path: plugin.directory.display().to_string(),
+        source: format!("{}@inline", plugin.name).into(),
         version: plugin.version.clone().into(),
         ..PluginState::default()
     });

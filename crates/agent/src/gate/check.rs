@@ -8,8 +8,9 @@ use serde_json::json;
 
 use super::answer::Answer;
 use super::ask::question;
+use super::confined;
 use super::refuse::{meta, note, refused};
-use super::words;
+use super::{links, words};
 use crate::heartbeat::Heartbeat;
 use crate::hooks::{Failure, Hooks, Occasion, Report, ToolUse};
 use crate::launch::Asks;
@@ -100,6 +101,15 @@ impl Gate {
         if !report.denies() && self.plan.is_about(session, tool) {
             return run(passing, Some(meta("accept", "config", Some("mode"))));
         }
+        if !report.denies()
+            && let Some(refusal) = links::refusal(session, tool)
+        {
+            passing.call.pace.question(&tool.name, false).await;
+            return Self::refuse(session, scene, tool, refusal, &report.opinions);
+        }
+        if let Some(verdict) = confined::refusal(session, scene, tool).filter(|_| !report.denies()) {
+            return verdict;
+        }
         let asked = RulesCall::new(&tool.name, tool.input.clone());
         let mode = passing.call.caller.as_ref().and_then(|caller| caller.mode);
         let classifier = session.judge();
@@ -152,6 +162,10 @@ impl Gate {
         let mut question = question(scene, tool, decision);
         if *always_asked && decision.step == Step::AskRule {
             question.decision_reason_rule_source = Opt::Some("mcpServerPolicy".to_owned());
+            question.server_policy_ask_only = Opt::Some(true);
+        }
+        let is_edit = matches!(tool.name.as_str(), "Write" | "Edit" | "NotebookEdit");
+        if session.launch().restricted && is_edit && question.decision_reason.as_ref().is_none() {
             question.server_policy_ask_only = Opt::Some(true);
         }
         session.asks_somebody();

@@ -7,7 +7,9 @@
 mod answer;
 mod ask;
 mod check;
+mod confined;
 mod disk;
+mod links;
 mod refuse;
 mod unjudged;
 mod words;

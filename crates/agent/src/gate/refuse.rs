@@ -42,6 +42,14 @@ pub(super) fn refused(
     }
 }
 
+/// Why a call is refused whatever rules and modes say.
+pub(super) struct Refusal {
+    /// For the host.
+    pub(super) reason: String,
+    /// For the model.
+    pub(super) message: String,
+}
+
 const BY_RULE: Option<&str> = Some("permission-rule");
 
 impl Gate {
@@ -92,9 +100,7 @@ impl Gate {
                 }
                 let kind = if unjudged { Some("automode-unavailable") } else { BY_RULE };
                 let why = unjudged.then(|| decision.reason.clone());
-                // A host whose hook allowed the call hears of it through the result alone.
-                let told = !opinions.iter().any(|opinion| opinion.behavior == Behavior::Allow);
-                if told {
+                if is_told(opinions) {
                     tell(session, scene, tool, reason_type, why, &message);
                 }
                 note(session, tool);
@@ -105,6 +111,22 @@ impl Gate {
                 refused(message, by_config, kind)
             }
         }
+    }
+
+    /// Nobody could allow a call.
+    pub(super) fn refuse(
+        session: &Session,
+        scene: &Scene,
+        tool: &ToolUse,
+        refusal: Refusal,
+        opinions: &[HookOpinion],
+    ) -> Verdict {
+        let other = Some(ReasonType::Other.name());
+        if is_told(opinions) {
+            tell(session, scene, tool, other, Some(refusal.reason), &refusal.message);
+        }
+        note(session, tool);
+        refused(refusal.message, Some(meta("reject", "config", other)), BY_RULE)
     }
 
     /// A call would have to be asked about, and nobody is there.
@@ -142,6 +164,11 @@ impl Gate {
     }
 }
 
+/// A host whose hook allowed the call hears of its refusal through the result alone.
+fn is_told(opinions: &[HookOpinion]) -> bool {
+    !opinions.iter().any(|opinion| opinion.behavior == Behavior::Allow)
+}
+
 /// Remembers the refusal for the turn's result.
 pub(super) fn note(session: &Session, tool: &ToolUse) {
     session.note_denial(PermissionDenial {
@@ -152,7 +179,7 @@ pub(super) fn note(session: &Session, tool: &ToolUse) {
     });
 }
 
-fn tell(
+pub(super) fn tell(
     session: &Session,
     scene: &Scene,
     tool: &ToolUse,

@@ -8,11 +8,13 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::callback::{self, Called};
-use super::command::{self, Ran};
+use super::command::{Ran, Run};
 use super::http;
+use super::large::within_limits;
 use super::occasion::Occasion;
 use super::registry::{Action, Hook, HookProblem, RegistrationError, Registry};
 use super::report::{Failure, Report, Told};
+use crate::plugins::PluginHooks;
 use crate::scene::Scene;
 use crate::session::Session;
 
@@ -35,6 +37,11 @@ impl Hooks {
     /// Takes the hooks of settings files, and reports those that cannot be used.
     pub fn load(&self, groups: &[HookGroup]) -> Vec<HookProblem> {
         self.registry().load(groups)
+    }
+
+    /// Takes the hooks of plugins, and reports those that cannot be used.
+    pub(crate) fn load_plugins(&self, plugins: &[PluginHooks]) -> Vec<HookProblem> {
+        self.registry().load_plugins(plugins)
     }
 
     /// Whether anybody is registered for an event: worth asking before much work for an [`Occasion`].
@@ -64,6 +71,9 @@ impl Hooks {
         for told in join_all(running).await {
             report.add(&occasion.event, told);
         }
+        for context in &mut report.contexts {
+            *context = within_limits(session, std::mem::take(context));
+        }
         report
     }
 
@@ -81,6 +91,7 @@ struct Teller {
 
 impl Teller {
     async fn tell(self, hook: Arc<Hook>, replaced: CancellationToken) -> Told {
+        tracing::debug!(event = %self.occasion.event, action = ?hook.action, "a hook is told");
         let (scene, occasion) = (&self.scene, &*self.occasion);
         let told = match &hook.action {
             Action::Callback(id) => {
@@ -96,11 +107,12 @@ impl Teller {
                     }
                 }
             }
-            Action::Command { command, shell } => {
+            Action::Command { command, shell, plugin } => {
                 let shown = self.show_started();
                 let launch = self.session.launch();
-                let shell = shell.as_deref();
-                let ran = command::run(command, shell, occasion, launch, &scene.cwd, hook.timeout).await;
+                let run =
+                    Run { command, shell: shell.as_deref(), plugin: plugin.as_deref(), cwd: &scene.cwd };
+                let ran = run.to_its_end(occasion, launch, hook.timeout).await;
                 if let Some(id) = shown {
                     self.show_response(id, &ran);
                 }
@@ -118,7 +130,8 @@ impl Teller {
         };
         match told {
             Told::Output(output) => {
-                if let Some(message) = output.system_message.as_deref().filter(|text| !text.is_empty()) {
+                if let Some(message) = output.system_message.as_ref().filter(|text| !text.is_empty()) {
+                    let message = within_limits(&self.session, message.clone());
                     self.say(format!("{} says: {message}", occasion.name()), None);
                 }
                 Told::Output(output)

@@ -240,23 +240,44 @@ async fn hooks_of_one_event_run_beside_each_other_and_equal_commands_once() {
 }
 
 #[tokio::test]
-async fn conditions_once_and_detached_commands() {
+async fn conditions_and_detached_commands() {
     let mark = |letter: &str| format!("echo {letter} >> \"$CLAUDE_PROJECT_DIR/ran\"");
     let (test, hooks) = session_with(
         json!({"PreToolUse": [{"hooks": [
             {"type": "command", "command": mark("a"), "if": "Bash(touch *)"},
             {"type": "command", "command": mark("b"), "if": "Bash(git *)"},
-            {"type": "command", "command": mark("c"), "once": true},
+            {"type": "command", "command": mark("c")},
             {"type": "command", "command": format!("sleep 0.3; {}", mark("d")), "async": true},
         ]}]}),
         &[],
     );
     assert_eq!(pre_tool_use(&test, &hooks).await.told, 2);
-    assert_eq!(pre_tool_use(&test, &hooks).await.told, 1);
     tokio::time::sleep(Duration::from_millis(1500)).await;
     let mut ran: Vec<char> = text_of(&test.project(), "ran").chars().filter(|c| *c != '\n').collect();
     ran.sort_unstable();
-    assert_eq!(ran, ['a', 'a', 'c', 'd', 'd']);
+    assert_eq!(ran, ['a', 'c', 'd']);
+}
+
+#[tokio::test]
+async fn what_hooks_say_is_kept_in_a_file_when_it_is_long() {
+    let written = json!({"SessionStart": [{"hooks": [
+        {"type": "command", "command": "head -c 9000 /dev/zero | tr '\\0' a"},
+        {"type": "command", "command": "head -c 20000000 /dev/zero | tr '\\0' b"},
+    ]}]});
+    let (test, hooks) = session_with(written, &[]);
+    let scene = test.session.scene(None);
+    let start = Occasion::session_start(&scene, SessionStartSource::Startup, None);
+    let contexts = hooks.fire(&test.session, &scene, start).await.contexts;
+    assert_eq!(contexts[0].len(), 9_000);
+    assert!(
+        contexts[1].starts_with("<persisted-output>\nOutput too large (16MB). Full output saved to: "),
+        "{}",
+        contexts[1]
+    );
+    assert!(contexts[1].len() < 3_000);
+    let path = contexts[1].lines().nth(1).unwrap().rsplit(' ').next().unwrap();
+    let kept = std::fs::read_to_string(path).unwrap();
+    assert!(kept.ends_with("(the hook printed more, which was not kept)"), "{}", kept.len());
 }
 
 #[tokio::test]

@@ -8,6 +8,7 @@ mod callback;
 mod command;
 mod fire;
 mod http;
+mod large;
 mod matcher;
 mod occasion;
 mod registry;

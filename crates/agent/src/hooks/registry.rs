@@ -1,6 +1,6 @@
 use std::collections::HashSet;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use pilothouse_proto::HookEvent;
@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::matcher::Matcher;
 use super::occasion::Occasion;
+use crate::plugins::PluginHooks;
 
 /// How long a hook may take unless it says otherwise.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(600);
@@ -42,6 +43,8 @@ pub(crate) struct Registry {
     callbacks: Vec<Arc<Hook>>,
     /// Of settings files.
     written: Vec<Arc<Hook>>,
+    /// Of plugins.
+    plugins: Vec<Arc<Hook>>,
     /// Fires when the host registers anew: whoever waits for an old callback waits in vain.
     pub(crate) replaced: CancellationToken,
 }
@@ -58,8 +61,6 @@ pub(crate) struct Hook {
     pub(crate) detached: bool,
     /// A rule that the tool call must match.
     condition: Option<String>,
-    /// For hooks that run once: whether it did.
-    spent: Option<AtomicBool>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -67,7 +68,12 @@ pub(crate) enum Action {
     /// Asks the host, by the id it gave.
     Callback(String),
     /// Runs a shell command.
-    Command { command: String, shell: Option<String> },
+    Command {
+        command: String,
+        shell: Option<String>,
+        /// Where the plugin lies that it is from.
+        plugin: Option<PathBuf>,
+    },
     /// Posts to a URL.
     Http { url: String, headers: Vec<(String, String)> },
 }
@@ -90,37 +96,34 @@ impl Registry {
 
     /// Replaces what settings files say, and reports what cannot be used.
     pub(crate) fn load(&mut self, groups: &[HookGroup]) -> Vec<HookProblem> {
-        let mut problems = Vec::new();
-        self.written.clear();
-        for group in groups {
-            let matcher = match Matcher::new(group.matcher.as_deref()) {
-                Ok(matcher) => matcher,
-                Err(error) => {
-                    let what = format!("the matcher is no regular expression: {error}");
-                    problems.push(HookProblem { origin: group.origin.clone(), what });
-                    continue;
-                }
-            };
-            for hook in &group.hooks {
-                match written_hook(&group.event, &matcher, hook) {
-                    Ok(hook) => self.written.push(Arc::new(hook)),
-                    Err(what) => problems.push(HookProblem { origin: hook.origin.clone(), what }),
-                }
-            }
-        }
+        let (hooks, problems) = read(groups, None);
+        self.written = hooks;
         problems
+    }
+
+    /// Replaces what plugins say, and reports what cannot be used.
+    pub(crate) fn load_plugins(&mut self, plugins: &[PluginHooks]) -> Vec<HookProblem> {
+        self.plugins.clear();
+        let mut all = Vec::new();
+        for plugin in plugins {
+            let (hooks, problems) = read(&plugin.groups, Some(&plugin.root));
+            self.plugins.extend(hooks);
+            all.extend(problems);
+        }
+        all
     }
 
     /// Who is to be told. Settings files often name the same command twice; it runs once.
     pub(crate) fn matching(&self, occasion: &Occasion) -> Vec<Arc<Hook>> {
         let mut seen = HashSet::new();
-        let written = self.written.iter().filter(|hook| hook.wants(occasion) && seen.insert(&hook.action));
+        let written = self.written.iter().chain(&self.plugins);
+        let written = written.filter(|hook| hook.wants(occasion) && seen.insert(&hook.action));
         let callbacks = self.callbacks.iter().filter(|hook| hook.wants(occasion));
-        written.chain(callbacks).filter(|hook| hook.spend()).cloned().collect()
+        written.chain(callbacks).cloned().collect()
     }
 
     pub(crate) fn wants_any(&self, event: &HookEvent) -> bool {
-        self.written.iter().chain(&self.callbacks).any(|hook| hook.event == *event)
+        self.written.iter().chain(&self.plugins).chain(&self.callbacks).any(|hook| hook.event == *event)
     }
 }
 
@@ -130,11 +133,28 @@ impl Hook {
             && self.matcher.fits(occasion.subject.as_deref())
             && self.condition.as_deref().is_none_or(|rule| condition_holds(rule, occasion))
     }
+}
 
-    /// False for a hook that runs once and has.
-    fn spend(&self) -> bool {
-        self.spent.as_ref().is_none_or(|spent| !spent.swap(true, Ordering::AcqRel))
+/// The hooks of files, and what cannot be used of them.
+fn read(groups: &[HookGroup], plugin: Option<&Path>) -> (Vec<Arc<Hook>>, Vec<HookProblem>) {
+    let (mut hooks, mut problems) = (Vec::new(), Vec::new());
+    for group in groups {
+        let matcher = match Matcher::new(group.matcher.as_deref()) {
+            Ok(matcher) => matcher,
+            Err(error) => {
+                let what = format!("the matcher is no regular expression: {error}");
+                problems.push(HookProblem { origin: group.origin.clone(), what });
+                continue;
+            }
+        };
+        for hook in &group.hooks {
+            match written_hook(&group.event, &matcher, hook, plugin) {
+                Ok(hook) => hooks.push(Arc::new(hook)),
+                Err(what) => problems.push(HookProblem { origin: hook.origin.clone(), what }),
+            }
+        }
     }
+    (hooks, problems)
 }
 
 /// A condition is a permission rule. It is read as a deny, generously: a hook that guards `rm` sees it in a compound too.
@@ -171,21 +191,27 @@ fn callback_hooks(event: &str, matcher: &Value) -> Result<Vec<Arc<Hook>>, Regist
             blocks_on_failure,
             detached: false,
             condition: None,
-            spent: None,
         })
     };
     Ok(ids.ok_or(RegistrationError)?.into_iter().map(hook).collect())
 }
 
-fn written_hook(event: &str, matcher: &Matcher, written: &HookCommand) -> Result<Hook, String> {
+fn written_hook(
+    event: &str,
+    matcher: &Matcher,
+    written: &HookCommand,
+    plugin: Option<&Path>,
+) -> Result<Hook, String> {
     let required = |field: &str| {
         let text = written.text(field).filter(|text| !text.trim().is_empty());
         text.map(str::to_owned).ok_or_else(|| format!("a hook of type `{}` needs `{field}`", written.kind))
     };
     let action = match written.kind.as_str() {
-        "command" => {
-            Action::Command { command: required("command")?, shell: written.text("shell").map(str::to_owned) }
-        }
+        "command" => Action::Command {
+            command: required("command")?,
+            shell: written.text("shell").map(str::to_owned),
+            plugin: plugin.map(Path::to_owned),
+        },
         "http" => Action::Http { url: required("url")?, headers: headers(&written.fields) },
         other => return Err(format!("hooks of type `{other}` do not run here; use `command` or `http`")),
     };
@@ -198,7 +224,6 @@ fn written_hook(event: &str, matcher: &Matcher, written: &HookCommand) -> Result
         blocks_on_failure: written.text("onFailure").is_some_and(|value| value != "continue"),
         detached: is_set("async"),
         condition: written.text("if").map(str::to_owned),
-        spent: is_set("once").then(AtomicBool::default),
     })
 }
 

@@ -1,10 +1,12 @@
 //! The command line, read and checked: everything that decides how a session runs.
 
+mod content;
 mod environment;
 mod read;
 #[cfg(test)]
 mod read_tests;
 mod refused;
+mod values;
 
 use std::path::PathBuf;
 
@@ -13,6 +15,7 @@ use pilothouse_settings::{Locations, Sources};
 use serde_json::{Map, Value};
 
 pub use environment::Environment;
+pub(crate) use values::{EFFORTS, THINKING_DISPLAYS};
 
 /// The protocol version that this agent speaks, as the real CLI numbers it.
 pub const PROTOCOL_VERSION: &str = "2.1.325";
@@ -60,8 +63,8 @@ pub struct Launch {
     pub await_initialize: bool,
     /// The model, if one was named.
     pub model: Option<String>,
-    /// The model to go on with when the first cannot be had.
-    pub fallback_model: Option<String>,
+    /// The models to go on with when the first cannot be had, in this order.
+    pub fallback_models: Vec<String>,
     /// How hard the model tries.
     pub effort: Option<String>,
     /// The most to think.
@@ -78,14 +81,18 @@ pub struct Launch {
     pub max_budget: Option<(String, f64)>,
     /// Tokens a task may use.
     pub task_budget: Option<u64>,
-    /// When to compact: `off`, or a number of tokens.
-    pub autocompact: Option<String>,
+    /// The size of context to compact for, when that is not the model's own.
+    pub autocompact: Option<u64>,
     /// Replaces the system prompt.
     pub system_prompt: Option<String>,
     /// Goes after the system prompt.
     pub append_system_prompt: Option<String>,
     /// Whether to leave out what changes between sessions.
     pub exclude_dynamic_sections: bool,
+    /// Whether the system prompt is recorded and sent again as it was; none leaves it to `initialize`.
+    pub snapshot: Option<bool>,
+    /// Whether to suggest what the user might say next.
+    pub prompt_suggestions: bool,
     /// The permission mode, if one was named.
     pub permission_mode: Option<Mode>,
     /// Whether everything may be let through.
@@ -118,12 +125,18 @@ pub struct Launch {
     pub project_root: Option<PathBuf>,
     /// Directories of plugins.
     pub plugin_dirs: Vec<PathBuf>,
+    /// Directories of plugins whose MCP servers are left out.
+    pub plugin_dirs_no_mcp: Vec<PathBuf>,
     /// Agents that the command line defines.
     pub agents: Map<String, Value>,
     /// The main agent, by name.
     pub agent: Option<String>,
     /// Leaves out hooks, plugins and memory files.
     pub bare: bool,
+    /// Leaves out everything that people and projects add.
+    pub safe_mode: bool,
+    /// Runs no commands and stays in the working directories.
+    pub restricted: bool,
     /// Has no slash commands.
     pub disable_slash_commands: bool,
     /// Which session to go on with.
@@ -144,6 +157,8 @@ pub struct Launch {
     pub json_schema: Option<Map<String, Value>>,
     /// What is logged where; none logs nothing.
     pub debug: Option<Debug>,
+    /// What the user should know about the command line, for stderr.
+    pub warnings: Vec<String>,
 }
 
 /// How frames come in.
@@ -212,6 +227,11 @@ impl Launch {
             Some(config) => locations.with_config(config),
             None => locations,
         }
+    }
+
+    /// Whether what people and projects add on disk counts: memory, skills, commands, agents, hooks, servers.
+    pub fn is_customised(&self) -> bool {
+        !self.bare && !self.safe_mode
     }
 
     /// Whether a terminal-less run speaks frames on stdout.

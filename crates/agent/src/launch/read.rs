@@ -3,11 +3,15 @@ use std::path::{Path, PathBuf};
 use pilothouse_proto::launch::{Argv, Flag, LaunchError};
 use pilothouse_rules::{Mode, split_rule_list};
 use pilothouse_settings::Sources;
-use serde_json::{Map, Value};
 
-use super::{Asks, Command, Debug, Environment, InputFormat, Launch, OutputFormat, Refused, Resume, refused};
+use super::values::{self, choice, limit, refuse, text};
+use super::{
+    Command, Debug, Environment, InputFormat, Launch, OutputFormat, Refused, Resume, content, refused,
+};
 
 const MODES: &str = "acceptEdits, auto, bypassPermissions, manual, dontAsk, plan";
+
+const NO_FILES: Sources = Sources { user: false, project: false, local: false };
 
 impl Command {
     /// Reads a command line, the program left out.
@@ -56,16 +60,20 @@ fn launch(argv: &Argv, cwd: PathBuf, env: Environment) -> Result<Launch, Refused
         (None, true) => Some(Mode::BypassPermissions),
         (None, false) => None,
     };
-    let session_id = argv.value(Flag::SessionId).map(str::to_owned);
+    let restricted = argv.has(Flag::Restricted);
+    let may_bypass = skip
+        || argv.has(Flag::AllowDangerouslySkipPermissions)
+        || permission_mode == Some(Mode::BypassPermissions);
+    if restricted && may_bypass {
+        return refuse("Error: bypassPermissions is not supported with --restricted; leave out one of them");
+    }
+    let session_id = text(argv, Flag::SessionId);
     let fork = argv.has(Flag::ForkSession);
     let resume = match argv.value(Flag::Resume) {
         Some(named) => Resume::Named(named.to_owned()),
         None if argv.has(Flag::Continue) => Resume::Newest,
-        None if argv.has(Flag::Resume) => {
-            return refuse(
-                "Error: --resume requires a valid session ID or session title when used with --print.",
-            );
-        }
+        // No session has an empty name, which is told like any other that is not there.
+        None if argv.has(Flag::Resume) => Resume::Named(String::new()),
         None => Resume::No,
     };
     if let Some(id) = &session_id {
@@ -81,22 +89,38 @@ fn launch(argv: &Argv, cwd: PathBuf, env: Environment) -> Result<Launch, Refused
     if argv.value(Flag::ResumeDropsTurn).is_some() && text(argv, Flag::ResumeSessionAt).is_none() {
         return refuse("Error: --resume-drops-turn requires --resume-session-at");
     }
-    if let Some(settings) = text(argv, Flag::Settings).filter(|given| !is_there(given, &cwd)) {
-        return refuse(format!("Error: Settings file not found: {}", cwd.join(settings).display()));
+    if text(argv, Flag::ResumeSessionAt).is_some() && resume == Resume::No {
+        return refuse("Error: --resume-session-at requires --resume");
     }
-    if let Some(config) = argv.values(Flag::McpConfig).find(|given| !is_there(given, &cwd)) {
-        let file = cwd.join(config);
-        return refuse(format!(
-            "Error: Invalid MCP configuration:\nMCP config file not found: {}",
-            file.display()
-        ));
+    let project_root = argv.value(Flag::ProjectConfigRoot).map(|root| cwd.join(root));
+    if project_root.as_ref().is_some_and(|root| std::fs::read_dir(root).is_err()) {
+        return refuse("Error: --project-config-root is not an existing directory that this user can list");
     }
-    let system_prompt = match argv.value(Flag::SystemPromptFile) {
-        Some(file) => Some(read_file(&cwd.join(file), "--system-prompt-file")?),
-        None => argv.value(Flag::SystemPrompt).map(str::to_owned),
-    };
+    if argv.has(Flag::ManagedSettingsInInitialize)
+        && (!argv.has(Flag::AwaitInitialize) || input != InputFormat::StreamJson)
+    {
+        return refuse(
+            "Error: --managed-settings-in-initialize requires --await-initialize and --input-format=stream-json.",
+        );
+    }
+    let mut warnings = Vec::new();
+    if argv.has(Flag::Brief) {
+        warnings.push(
+            "Warning: --brief has no effect: messages to the user are the text of answers here.".to_owned(),
+        );
+    }
+    let system_prompt =
+        content::prompt(argv, &cwd, Flag::SystemPrompt, Flag::SystemPromptFile, "System prompt")?;
+    let append_system_prompt = content::prompt(
+        argv,
+        &cwd,
+        Flag::AppendSystemPrompt,
+        Flag::AppendSystemPromptFile,
+        "Append system prompt",
+    )?;
     // Its three tools, and nothing of files but what is asked for.
-    let simple = env.is_on("CLAUDE_CODE_SIMPLE");
+    let safe_mode = argv.has(Flag::SafeMode) || env.is_on("CLAUDE_CODE_SAFE_MODE");
+    let bare = argv.has(Flag::Bare) || env.is_on("CLAUDE_CODE_SIMPLE");
     Ok(Launch {
         input,
         output,
@@ -108,44 +132,46 @@ fn launch(argv: &Argv, cwd: PathBuf, env: Environment) -> Result<Launch, Refused
         session_mirror: argv.has(Flag::SessionMirror),
         await_initialize: argv.has(Flag::AwaitInitialize),
         model: text(argv, Flag::Model),
-        fallback_model: text(argv, Flag::FallbackModel),
-        effort: effort(argv, &env),
-        max_thinking_tokens: number(argv, Flag::MaxThinkingTokens)?,
-        thinking: thinking(argv)?,
-        thinking_display: text(argv, Flag::ThinkingDisplay),
-        betas: list(argv, Flag::Betas),
-        max_turns: number(argv, Flag::MaxTurns)?,
-        max_budget: budget(argv)?,
-        task_budget: number(argv, Flag::TaskBudget)?,
-        autocompact: text(argv, Flag::Autocompact),
+        fallback_models: values::list(argv, Flag::FallbackModel),
+        effort: values::effort(argv, &env, &mut warnings),
+        max_thinking_tokens: limit(argv, Flag::MaxThinkingTokens, "<tokens>")?,
+        thinking: values::thinking(argv)?,
+        thinking_display: choice(argv, Flag::ThinkingDisplay, "<display>", values::THINKING_DISPLAYS)?
+            .map(str::to_owned),
+        betas: values::betas(argv, &mut warnings),
+        // None at all is no limit.
+        max_turns: limit(argv, Flag::MaxTurns, "<turns>")?.filter(|turns| *turns > 0),
+        max_budget: values::budget(argv)?,
+        task_budget: values::task_budget(argv)?,
+        autocompact: values::autocompact(argv)?,
         system_prompt,
-        append_system_prompt: text(argv, Flag::AppendSystemPrompt),
+        append_system_prompt: append_system_prompt.filter(|text| !text.is_empty()),
         exclude_dynamic_sections: argv.has(Flag::ExcludeDynamicSystemPromptSections),
+        snapshot: snapshot(argv, bare)?,
+        prompt_suggestions: values::suggestions(argv)?,
         permission_mode,
-        may_bypass: skip
-            || argv.has(Flag::AllowDangerouslySkipPermissions)
-            || permission_mode == Some(Mode::BypassPermissions),
-        asks: asks(argv)?,
+        may_bypass,
+        asks: values::asks(argv)?,
         prompts_off: argv.value(Flag::PermissionPrompts) == Some("none"),
         allowed_tools: rules(argv, Flag::AllowedTools),
         disallowed_tools: rules(argv, Flag::DisallowedTools),
-        tools: tools(argv).or_else(|| simple.then(|| ["Bash", "Edit", "Read"].map(str::to_owned).to_vec())),
+        tools: values::tools(argv)
+            .or_else(|| bare.then(|| ["Bash", "Edit", "Read"].map(str::to_owned).to_vec())),
         add_dirs: argv.values(Flag::AddDir).map(str::to_owned).collect(),
-        mcp_config: argv.values(Flag::McpConfig).map(str::to_owned).collect(),
+        mcp_config: content::mcp_config(argv, &cwd)?.into_iter().filter(|_| !safe_mode).collect(),
         strict_mcp_config: argv.has(Flag::StrictMcpConfig),
-        settings: text(argv, Flag::Settings),
+        settings: content::settings(argv, &cwd)?,
         managed_settings: text(argv, Flag::ManagedSettings),
         managed_settings_in_initialize: argv.has(Flag::ManagedSettingsInInitialize),
-        sources: sources(argv)?,
-        project_root: argv.value(Flag::ProjectConfigRoot).map(|root| cwd.join(root)),
-        plugin_dirs: [Flag::PluginDir, Flag::PluginDirNoMcp]
-            .iter()
-            .flat_map(|flag| argv.values(*flag))
-            .map(|dir| cwd.join(dir))
-            .collect(),
-        agents: object(argv, Flag::Agents)?.unwrap_or_default(),
+        sources: if restricted { NO_FILES } else { values::sources(argv)? },
+        project_root,
+        plugin_dirs: plugins(argv, Flag::PluginDir, &cwd, safe_mode),
+        plugin_dirs_no_mcp: plugins(argv, Flag::PluginDirNoMcp, &cwd, safe_mode),
+        agents: content::agents(argv)?.into_iter().filter(|_| !safe_mode).collect(),
         agent: text(argv, Flag::Agent),
-        bare: simple || argv.has(Flag::Bare) || argv.has(Flag::SafeMode),
+        bare,
+        safe_mode,
+        restricted,
         disable_slash_commands: argv.has(Flag::DisableSlashCommands),
         resume,
         fork,
@@ -155,8 +181,9 @@ fn launch(argv: &Argv, cwd: PathBuf, env: Environment) -> Result<Launch, Refused
         resume_drops_turn: argv.value(Flag::ResumeDropsTurn).map(str::to_owned),
         persist: !argv.has(Flag::NoSessionPersistence),
         name: text(argv, Flag::Name),
-        json_schema: object(argv, Flag::JsonSchema)?,
+        json_schema: content::json_schema(argv)?,
         debug: debug(argv, &cwd, &env),
+        warnings,
         cwd,
         env,
     })
@@ -192,60 +219,6 @@ fn formats(argv: &Argv) -> Result<(InputFormat, OutputFormat), Refused> {
     Ok((input, output))
 }
 
-fn asks(argv: &Argv) -> Result<Asks, Refused> {
-    let none = match argv.value(Flag::PermissionPrompts) {
-        None | Some("host") => false,
-        Some("none") => true,
-        Some(other) => return invalid_choice("--permission-prompts <mode>", other, "host, none"),
-    };
-    Ok(match argv.value(Flag::PermissionPromptTool) {
-        _ if none => Asks::Nobody,
-        Some("stdio") => Asks::Host,
-        Some(tool) => Asks::Tool(tool.to_owned()),
-        None => Asks::Nobody,
-    })
-}
-
-fn sources(argv: &Argv) -> Result<Sources, Refused> {
-    if !argv.has(Flag::SettingSources) {
-        return Ok(Sources::default());
-    }
-    let mut sources = Sources { user: false, project: false, local: false };
-    for name in argv.values(Flag::SettingSources).flat_map(|value| value.split(',')).map(str::trim) {
-        match name {
-            "user" => sources.user = true,
-            "project" => sources.project = true,
-            "local" => sources.local = true,
-            "" => {}
-            other => {
-                return refuse(format!(
-                    "Error processing --setting-sources: Invalid setting source: {other}. Valid options are: user, project, local"
-                ));
-            }
-        }
-    }
-    Ok(sources)
-}
-
-fn thinking(argv: &Argv) -> Result<Option<bool>, Refused> {
-    match argv.value(Flag::Thinking) {
-        None => Ok(None),
-        Some("adaptive" | "enabled") => Ok(Some(true)),
-        Some("disabled") => Ok(Some(false)),
-        Some(other) => invalid_choice("--thinking <mode>", other, "adaptive, disabled"),
-    }
-}
-
-fn budget(argv: &Argv) -> Result<Option<(String, f64)>, Refused> {
-    let Some(written) = argv.value(Flag::MaxBudgetUsd) else { return Ok(None) };
-    match written.parse::<f64>() {
-        Ok(amount) if amount.is_finite() && amount > 0.0 => Ok(Some((written.to_owned(), amount))),
-        _ => refuse(format!(
-            "error: option '--max-budget-usd <amount>' argument '{written}' is invalid. Give an amount in dollars above 0."
-        )),
-    }
-}
-
 fn debug(argv: &Argv, cwd: &std::path::Path, env: &Environment) -> Option<Debug> {
     let file = argv.value(Flag::DebugFile).map(|file| cwd.join(file));
     let to_stderr = argv.has(Flag::DebugToStderr);
@@ -253,61 +226,19 @@ fn debug(argv: &Argv, cwd: &std::path::Path, env: &Environment) -> Option<Debug>
     wanted.then(|| Debug { filter: text(argv, Flag::Debug), file, to_stderr })
 }
 
+/// Whether the system prompt is recorded; without a word about it that is for `initialize` to say, except in a bare session.
+fn snapshot(argv: &Argv, bare: bool) -> Result<Option<bool>, Refused> {
+    let said = choice(argv, Flag::SystemPromptSnapshot, "<on|off>", &["on", "off"])?;
+    Ok(said.map(|said| said == "on").or(bare.then_some(false)))
+}
+
+/// Plugins are customisations like any other.
+fn plugins(argv: &Argv, flag: Flag, cwd: &Path, safe_mode: bool) -> Vec<PathBuf> {
+    argv.values(flag).filter(|_| !safe_mode).map(|dir| cwd.join(dir)).collect()
+}
+
 fn rules(argv: &Argv, flag: Flag) -> Vec<String> {
     argv.values(flag).flat_map(split_rule_list).collect()
-}
-
-fn tools(argv: &Argv) -> Option<Vec<String>> {
-    let names: Vec<String> = argv
-        .values(Flag::Tools)
-        .flat_map(|value| value.split([',', ' ']))
-        .map(str::trim)
-        .filter(|name| !name.is_empty())
-        .map(str::to_owned)
-        .collect();
-    (argv.has(Flag::Tools) && !names.iter().any(|name| name == "default")).then_some(names)
-}
-
-fn list(argv: &Argv, flag: Flag) -> Vec<String> {
-    let values = argv.values(flag).flat_map(|value| value.split(','));
-    values.map(str::trim).filter(|value| !value.is_empty()).map(str::to_owned).collect()
-}
-
-/// Whether an argument that is JSON or names a file can be read at all.
-fn is_there(given: &str, cwd: &Path) -> bool {
-    matches!(serde_json::from_str(given), Ok(Value::Object(_))) || cwd.join(given).exists()
-}
-
-fn text(argv: &Argv, flag: Flag) -> Option<String> {
-    argv.value(flag).filter(|value| !value.is_empty()).map(str::to_owned)
-}
-
-/// What the environment says about effort counts more than the command line, if it is a level there is.
-fn effort(argv: &Argv, env: &Environment) -> Option<String> {
-    let levels = ["low", "medium", "high", "xhigh", "max"];
-    let said = env.get("CLAUDE_CODE_EFFORT_LEVEL").filter(|level| levels.contains(level));
-    said.map(str::to_owned).or_else(|| text(argv, Flag::Effort))
-}
-
-fn number(argv: &Argv, flag: Flag) -> Result<Option<u64>, Refused> {
-    let Some(written) = argv.value(flag) else { return Ok(None) };
-    written.parse().map(Some).map_err(|_| {
-        Refused(format!(
-            "error: option '{}' argument '{written}' is invalid. Give a whole number.",
-            flag.name()
-        ))
-    })
-}
-
-fn object(argv: &Argv, flag: Flag) -> Result<Option<Map<String, Value>>, Refused> {
-    let Some(written) = argv.value(flag).filter(|value| !value.is_empty()) else { return Ok(None) };
-    serde_json::from_str(written)
-        .map(Some)
-        .map_err(|error| Refused(format!("Error: {} is no JSON object: {error}", flag.name())))
-}
-
-fn read_file(path: &std::path::Path, flag: &str) -> Result<String, Refused> {
-    fs_err::read_to_string(path).map_err(|error| Refused(format!("Error: {flag}: {error}")))
 }
 
 /// Whether everything would be let through with nothing around it: the superuser outside a declared sandbox.
@@ -324,8 +255,4 @@ fn is_root() -> bool {
 
 fn invalid_choice<T>(option: &str, given: &str, choices: &str) -> Result<T, Refused> {
     refuse(format!("error: option '{option}' argument '{given}' is invalid. Allowed choices are {choices}."))
-}
-
-fn refuse<T>(text: impl Into<String>) -> Result<T, Refused> {
-    Err(Refused(text.into()))
 }

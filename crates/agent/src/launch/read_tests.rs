@@ -33,9 +33,56 @@ fn what_is_refused_and_how() {
             "if --fork-session is also specified",
         ),
         (format!("{stream} --chrome"), "option '--chrome' is not available: there is no browser"),
-        (format!("{stream} --max-turns many"), "'--max-turns' argument 'many' is invalid"),
+        (format!("{stream} --max-turns many"), "'--max-turns <turns>' argument 'many' is invalid"),
+        (format!("{stream} --autocompact=off"), "It must be 'auto', or between 100k and 1M"),
+        (format!("{stream} --autocompact=99"), "'--autocompact <auto|tokens>' argument '99' is invalid"),
+        (format!("{stream} --autocompact=1001"), "'--autocompact <auto|tokens>' argument '1001' is invalid"),
+        (format!("{stream} --prompt-suggestions=perhaps"), "Allowed choices are true, false, 1, 0"),
+        (format!("{stream} --system-prompt-snapshot=false"), "Allowed choices are on, off."),
+        (
+            format!("{stream} --thinking-display=banana"),
+            "Allowed choices are summarized, omitted, highlights.",
+        ),
+        (format!("{stream} --task-budget=0"), "'--task-budget <tokens>' argument '0' is invalid"),
+        (format!("{stream} --settings={{bad}}"), "Invalid JSON provided to --settings"),
+        (format!("{stream} --settings=[]"), "Settings file not found: /home/ann/project/[]"),
+        (format!("{stream} --mcp-config=[]"), "expected an object with `mcpServers`, found a list"),
+        (format!("{stream} --mcp-config={{}}"), "mcpServers: expected an object of servers, found nothing"),
+        (
+            format!("{stream} --mcp-config=none.json"),
+            "MCP config file not found: /home/ann/project/none.json",
+        ),
+        (format!("{stream} --agents={{bad"), "Invalid --agents configuration:\ninvalid JSON"),
+        (format!("{stream} --agents={{\"a\":5}}"), "a: expected an object, found a number"),
+        (
+            format!("{stream} --agents={{\"a\":{{\"description\":\"d\"}}}}"),
+            "a.prompt: expected a text, found nothing",
+        ),
+        (format!("{stream} --json-schema=[]"), "--json-schema must be a JSON object"),
+        (
+            format!("{stream} --json-schema={{\"type\":\"banana\"}}"),
+            "--json-schema is not a valid JSON Schema",
+        ),
+        (
+            format!("{stream} --system-prompt-file=none"),
+            "System prompt file not found: /home/ann/project/none",
+        ),
+        (
+            format!("{stream} --append-system-prompt-file=none"),
+            "Append system prompt file not found: /home/ann/project/none",
+        ),
+        (format!("{stream} --resume-session-at=x"), "--resume-session-at requires --resume"),
+        (
+            format!("{stream} --project-config-root=none"),
+            "--project-config-root is not an existing directory",
+        ),
+        (format!("{stream} --managed-settings-in-initialize"), "requires --await-initialize"),
+        (
+            format!("{stream} --restricted --allow-dangerously-skip-permissions"),
+            "not supported with --restricted",
+        ),
         (format!("{stream} --max-budget-usd -1"), "'--max-budget-usd <amount>' argument '-1' is invalid"),
-        (format!("{stream} --json-schema ["), "--json-schema is no JSON object"),
+        (format!("{stream} --json-schema ["), "--json-schema is not valid JSON"),
     ];
     for (line, expected) in cases {
         let error = read(&line).expect_err(&line);
@@ -82,5 +129,69 @@ fn simple_means_three_tools_and_no_files() {
             panic!("{line}")
         };
         assert_eq!((launch.bare, launch.tools), (true, Some(tools.into_iter().map(str::to_owned).collect())));
+    }
+}
+
+#[test]
+fn sizes_of_context_as_people_write_them() {
+    for (written, tokens) in [
+        ("auto", None),
+        ("100", Some(100_000)),
+        ("150K", Some(150_000)),
+        ("0.5M", Some(500_000)),
+        ("200000", Some(200_000)),
+        ("1000", Some(1_000_000)),
+        ("1m", Some(1_000_000)),
+    ] {
+        assert_eq!(launched(&format!("--autocompact={written}")).autocompact, tokens, "{written}");
+    }
+}
+
+#[test]
+fn what_has_no_effect_is_told() {
+    for (line, told) in [
+        ("--effort banana", "Unknown --effort value 'banana'"),
+        ("--betas banana", "Beta header 'banana' is not sent"),
+        ("--brief", "--brief has no effect"),
+    ] {
+        let launch = launched(line);
+        assert!(
+            launch.warnings.iter().any(|warning| warning.contains(told)),
+            "{line}: {:?}",
+            launch.warnings
+        );
+        assert_eq!((launch.effort, launch.betas), (None, Vec::<String>::new()), "{line}");
+    }
+    assert_eq!(launched("--effort high --betas context-1m-2025-08-07").warnings, Vec::<String>::new());
+}
+
+#[test]
+fn limits_that_are_none() {
+    for (written, turns) in [("0", None), ("-1", None), ("1.5", Some(1)), ("3", Some(3))] {
+        assert_eq!(launched(&format!("--max-turns={written}")).max_turns, turns, "{written}");
+    }
+}
+
+#[test]
+fn a_safe_session_takes_nothing_along_and_a_restricted_one_reads_no_files() {
+    let launch = launched(r#"--safe-mode --agents={"a":{"description":"d","prompt":"p"}} --plugin-dir=x"#);
+    assert!(launch.agents.is_empty() && launch.plugin_dirs.is_empty() && !launch.is_customised());
+    assert_eq!(launch.tools, None);
+    let launch = launched("--restricted --setting-sources user");
+    assert!(!launch.sources.user && !launch.sources.project && !launch.sources.local);
+}
+
+#[test]
+fn suggestions_and_snapshots_are_asked_for() {
+    for (line, suggests, keeps) in [
+        ("", false, None),
+        ("--prompt-suggestions", true, None),
+        ("--prompt-suggestions=off", false, None),
+        ("--prompt-suggestions yes --system-prompt-snapshot=on", true, Some(true)),
+        ("--bare", false, Some(false)),
+        ("--bare --system-prompt-snapshot on", false, Some(true)),
+    ] {
+        let launch = launched(line);
+        assert_eq!((launch.prompt_suggestions, launch.snapshot), (suggests, keeps), "{line}");
     }
 }

@@ -21,9 +21,6 @@ pub(super) fn reason(flag: Flag) -> Option<&'static str> {
         Flag::RemoteControl | Flag::RemoteControlSessionNamePrefix => {
             "sessions are controlled by their host only"
         }
-        Flag::Restricted => {
-            "what it restricts is not documented; use --tools, --disallowed-tools or --permission-mode"
-        }
         Flag::SdkUrl => "the protocol is spoken over stdin and stdout only",
         Flag::Worktree => "worktrees are not made; start the agent inside one",
         _ => return None,

@@ -200,7 +200,9 @@ impl Turn {
             }
             _ if self.limits.structured && !self.nudged_structured => {
                 self.nudged_structured = true;
-                self.nudge(Nudge::Structured)
+                let mut next = vec![Next::Nudge(Nudge::Structured)];
+                next.extend(self.next_round());
+                next
             }
             _ => vec![Next::StopHooks],
         }

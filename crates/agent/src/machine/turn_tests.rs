@@ -139,6 +139,12 @@ fn a_turn_goes_its_way() {
             &["ask", "nudge Structured", "ask", "hooks"],
         ),
         (
+            "owed structure, and no round left to give it in",
+            Limits { rounds: Some(1), ..structured },
+            vec![end()],
+            &["ask", "nudge Structured", "end MaxTurns"],
+        ),
+        (
             "structure ends the turn",
             structured,
             vec![Call("s", false), calls(), Done("s", CallEnd::Structured)],

@@ -1,13 +1,14 @@
 //! Which servers there are, before the host has said anything.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use pilothouse_catalog::Plugin;
 use pilothouse_proto::mcp::McpServerConfig;
 use pilothouse_settings::Settings;
 use serde_json::{Map, Value};
 
 use crate::launch::Launch;
-use crate::small_file;
+use crate::{plugins, small_file};
 
 /// A server and where its configuration is from.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,6 +34,8 @@ pub enum Origin {
     Local,
     /// The user's configuration.
     User,
+    /// A plugin.
+    Plugin,
 }
 
 impl Origin {
@@ -44,6 +47,7 @@ impl Origin {
             Self::Project => "project",
             Self::Local => "local",
             Self::User => "user",
+            Self::Plugin => "plugin",
         }
     }
 }
@@ -80,15 +84,30 @@ pub fn configured(launch: &Launch, settings: &Settings) -> (Vec<Configured>, Vec
         servers: Vec::new(),
         problems: Vec::new(),
     };
-    if !launch.strict_mcp_config && !launch.bare {
+    if !launch.strict_mcp_config && launch.is_customised() {
         let locations = launch.locations();
         found.user_file(&locations.config, &launch.cwd, launch);
         if launch.sources.project {
             found.project_file(&launch.cwd, settings);
         }
+        for plugin in plugins::load(&launch.plugin_dirs) {
+            found.plugin(&plugin);
+        }
     }
     for argument in &launch.mcp_config {
         found.argument(argument, &launch.cwd);
+    }
+    (found.servers, found.problems)
+}
+
+/// The servers of plugins that the host has named, and what is wrong with their configuration.
+pub(crate) fn of_plugins(launch: &Launch, directories: &[PathBuf]) -> (Vec<Configured>, Vec<ConfigProblem>) {
+    let env = |name: &str| launch.env.get(name).map(str::to_owned);
+    let mut found = Found { env: &env, servers: Vec::new(), problems: Vec::new() };
+    if !launch.strict_mcp_config && !launch.bare {
+        for plugin in plugins::load(directories) {
+            found.plugin(&plugin);
+        }
     }
     (found.servers, found.problems)
 }
@@ -127,6 +146,29 @@ impl Found<'_> {
             .map(|(name, config)| (name.clone(), config.clone()))
             .collect();
         self.take(Some(&Value::Object(kept)), Some(Origin::Project));
+    }
+
+    /// The servers of a plugin have its name before theirs, and know where it lies.
+    fn plugin(&mut self, plugin: &Plugin) {
+        let (servers, problems) = plugins::servers(plugin);
+        self.problems.extend(problems.into_iter().map(|message| ConfigProblem { server: None, message }));
+        let root = plugin.directory.display().to_string();
+        let outer = self.env;
+        let env = |name: &str| if name == plugins::ROOT { Some(root.clone()) } else { outer(name) };
+        let mut found = Found { env: &env, servers: Vec::new(), problems: Vec::new() };
+        let renamed =
+            servers.into_iter().map(|(name, config)| (format!("plugin:{}:{name}", plugin.name), config));
+        found.take(Some(&Value::Object(renamed.collect())), Some(Origin::Plugin));
+        for server in &mut found.servers {
+            if let McpServerConfig::Stdio(program) | McpServerConfig::Untyped(program) = &mut server.config {
+                let mut variables = program.env.take().unwrap_or_default();
+                variables.entry(plugins::ROOT.to_owned()).or_insert_with(|| root.clone());
+                program.env = variables.into();
+            }
+        }
+        let Found { servers, problems, .. } = found;
+        self.servers.extend(servers);
+        self.problems.extend(problems);
     }
 
     /// JSON, or the path of a file that has it.
@@ -168,6 +210,12 @@ impl Found<'_> {
     fn take(&mut self, servers: Option<&Value>, origin: Option<Origin>) {
         for (name, config) in servers.and_then(Value::as_object).into_iter().flatten() {
             let config: McpServerConfig = match serde_json::from_value(self.expanded(config)) {
+                Ok(McpServerConfig::Unknown(other)) => {
+                    let message =
+                        format!("MCP server {name:?} is left out: its type {:?} is not known", other.tag);
+                    self.problems.push(ConfigProblem { server: Some(name.clone()), message });
+                    continue;
+                }
                 Ok(config) => config,
                 Err(error) => {
                     let message = format!("MCP server {name:?} is left out: {error}");

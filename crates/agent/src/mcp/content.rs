@@ -1,15 +1,17 @@
 //! What a server's tool gave, as the model and the host get it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use pilothouse_mcp::rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
-use pilothouse_tools::{Done, Outcome};
+use pilothouse_tools::{Done, Outcome, too_large};
 use serde_json::{Value, json};
 
+use crate::launch::Environment;
+
 /// More characters than this do not go to the model: they are kept in a file.
-const LARGEST: usize = 100_000;
+const LARGEST: usize = 50_000;
 /// How much of a larger result is shown.
 const PREVIEW: usize = 2_000;
 
@@ -21,6 +23,45 @@ pub(crate) struct Keeper<'a> {
     /// The tool, as the model calls it.
     pub(crate) tool: &'a str,
     pub(crate) call: &'a str,
+    /// Of a result with more characters not even the beginning is shown.
+    pub(crate) most: usize,
+}
+
+/// Of how many tokens a result may be, unless `MAX_MCP_OUTPUT_TOKENS` says otherwise, and the characters that are allowed for
+/// each.
+const MOST_TOKENS: u64 = 25_000;
+const CHARACTERS_A_TOKEN: u64 = 16;
+
+/// The most characters of a result of which anything is shown.
+pub(crate) fn most_characters(env: &Environment) -> usize {
+    let tokens = env.number("MAX_MCP_OUTPUT_TOKENS").filter(|tokens| *tokens > 0).unwrap_or(MOST_TOKENS);
+    usize::try_from(tokens.saturating_mul(CHARACTERS_A_TOKEN)).unwrap_or(usize::MAX)
+}
+
+fn beyond(characters: usize, whole: &str, kept: Option<&Path>) -> String {
+    let lines = whole.lines().count().max(1);
+    let lines = if lines == 1 { "1 line".to_owned() } else { format!("{} lines", grouped(lines)) };
+    let place = match kept {
+        Some(path) => format!("It is saved in {}: read parts of it, or search it.", path.display()),
+        None => "It could not be saved; ask for less.".to_owned(),
+    };
+    format!(
+        "Error: result ({} characters across {lines}) exceeds maximum size of an answer. {place}",
+        grouped(characters)
+    )
+}
+
+/// A number with its thousands apart.
+fn grouped(number: usize) -> String {
+    let digits = number.to_string();
+    let mut out = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
 }
 
 impl Keeper<'_> {
@@ -74,20 +115,28 @@ impl Keeper<'_> {
                 };
                 vec![json!({ "type": "image", "source": source }), json!({ "type": "text", "text": place })]
             }
-            ContentBlock::Audio(audio) => text(self.binary("Audio", &audio.data, &audio.mime_type)),
+            ContentBlock::Audio(audio) => {
+                text(self.binary(&format!("[Audio from {}]", self.server), &audio.data, &audio.mime_type))
+            }
             ContentBlock::Resource(resource) => match &resource.resource {
                 ResourceContents::TextResourceContents { uri, text: content, .. } => {
-                    text(format!("[Resource {uri} of {}] {content}", self.server))
+                    text(format!("[Resource from {} at {uri}] {content}", self.server))
                 }
                 ResourceContents::BlobResourceContents { uri, blob, mime_type, .. } => {
                     let kind = mime_type.as_deref().unwrap_or("application/octet-stream");
-                    text(self.binary(&format!("Resource {uri}"), blob, kind))
+                    text(self.binary(&format!("[Resource from {} at {uri}]", self.server), blob, kind))
                 }
                 _ => text("[A resource of a kind that is not known here]".to_owned()),
             },
             ContentBlock::ResourceLink(link) => {
-                links.push(json!({ "uri": link.uri, "name": link.name }));
-                text(format!("[Link to the resource {}] {}", link.name, link.uri))
+                let mut told = json!({ "uri": link.uri, "name": link.name });
+                let about = link.description.as_deref().unwrap_or_default();
+                if let (false, Some(told)) = (about.is_empty(), told.as_object_mut()) {
+                    told.insert("description".to_owned(), about.into());
+                }
+                links.push(told);
+                let about = if about.is_empty() { String::new() } else { format!(" ({about})") };
+                text(format!("[Resource link: {}] {}{about}", link.name, link.uri))
             }
             _ => text("[Content of a kind that is not known here]".to_owned()),
         }
@@ -96,14 +145,10 @@ impl Keeper<'_> {
     fn binary(&self, what: &str, data: &str, kind: &str) -> String {
         match self.keep_base64(data, kind) {
             Ok(kept) => {
-                format!(
-                    "[{what} of {}: {kind}, {} bytes, saved to {}]",
-                    self.server,
-                    kept.size,
-                    kept.path.display()
-                )
+                let (size, path) = (kept.size, kept.path.display());
+                format!("{what} Binary content ({kind}, {size} bytes) saved to {path}")
             }
-            Err(why) => format!("[{what} of {}: {kind}, which could not be kept: {why}]", self.server),
+            Err(why) => format!("{what} Binary content ({kind}) that could not be kept: {why}"),
         }
     }
 
@@ -133,22 +178,25 @@ impl Keeper<'_> {
                 .sum(),
             _ => 0,
         };
-        if characters <= LARGEST {
+        if characters <= LARGEST.min(self.most) {
             return content;
         }
         let whole = match &content {
             Value::String(text) => text.clone(),
+            Value::Array(blocks) if blocks.len() == 1 && characters > self.most => {
+                blocks.iter().filter_map(|block| block.get("text")?.as_str()).collect()
+            }
             other => serde_json::to_string_pretty(other).unwrap_or_default(),
         };
-        let place = match self.keep_whole(&whole, extension) {
-            Ok(path) => format!("Full output saved to: {}", path.display()),
-            Err(error) => format!("It could not be saved: {error}"),
-        };
-        let preview: String = whole.chars().take(PREVIEW).collect();
-        let size = whole.len();
-        Value::String(format!(
-            "<persisted-output>\nOutput too large ({size} bytes). {place}\n\nThe first part:\n{preview}\n…\n</persisted-output>"
-        ))
+        let kept = self.keep_whole(&whole, extension);
+        if let Err(error) = &kept {
+            tracing::warn!(%error, "a large result could not be kept");
+        }
+        let kept = kept.ok();
+        if characters > self.most {
+            return Value::String(beyond(characters, &whole, kept.as_deref()));
+        }
+        Value::String(too_large(&whole, whole.len(), PREVIEW, kept.as_deref()))
     }
 
     fn keep_whole(&self, text: &str, extension: &str) -> std::io::Result<PathBuf> {

@@ -4,6 +4,7 @@
 //! programs, services behind HTTP, or parts of the host that are reached through the control channel; rmcp speaks to
 //! all of them alike. Connecting never holds anything up but the first turn, which waits for [`Servers::ready`].
 
+mod bounded;
 mod config;
 mod connect;
 mod content;
@@ -16,9 +17,11 @@ mod policy;
 mod prompts;
 mod server;
 mod servers;
+mod sse;
 mod tool;
 mod tool_results;
 
+pub(crate) use config::of_plugins;
 pub use config::{ConfigProblem, Configured, Origin, configured};
 pub use servers::Servers;
 pub use tool::{McpTool, ToolMeta};

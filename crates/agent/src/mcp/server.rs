@@ -56,6 +56,7 @@ impl Server {
         let timeout = match &self.configured.config {
             McpServerConfig::Stdio(server) | McpServerConfig::Untyped(server) => &server.timeout,
             McpServerConfig::Http(server) => &server.timeout,
+            McpServerConfig::Sse(server) => &server.timeout,
             McpServerConfig::Sdk(server) => &server.timeout,
             _ => return None,
         };

@@ -464,3 +464,6 @@ async fn a_server_s_tools_are_offered_as_its_configuration_wants() {
     assert!(stage.servers.tools()[0].is_always_asked());
     assert_eq!(stage.status()[0]["tools"].as_array().unwrap().len(), 2, "the host sees all of them");
 }
+
+#[path = "hostile_tests.rs"]
+mod hostile;

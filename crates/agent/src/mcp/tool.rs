@@ -14,9 +14,10 @@ use pilothouse_tools::{Input, Outcome};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
+use crate::mcp::bounded::LONGEST;
 use crate::mcp::config::Configured;
 use crate::mcp::connect::Offer;
-use crate::mcp::content::Keeper;
+use crate::mcp::content::{Keeper, most_characters};
 use crate::mcp::names::{display_name, full_name};
 use crate::mcp::servers::Servers;
 use crate::session::Session;
@@ -121,7 +122,16 @@ impl McpTool {
         });
         let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
         let sent = connection.peer.send_cancellable_request(request, options).await;
-        answer(sent.map_err(|error| failed(words(error)))?, stop).await
+        let answered = answer(sent.map_err(|error| failed(words(error)))?, stop).await;
+        match answered {
+            Err(Outcome::Failed { .. }) if connection.cut_off.happened() => Err(failed(format!(
+                "the MCP server {} sent a message of more than {} MiB and was ended; the next call starts it again. Ask it for \
+                 less at a time.",
+                self.server,
+                LONGEST >> 20
+            ))),
+            answered => answered,
+        }
     }
 }
 
@@ -192,7 +202,8 @@ impl AgentTool for McpTool {
             let outcome = match answered {
                 Ok(result) => {
                     let folder = session.tool_results_dir();
-                    let keeper = Keeper { folder, server: &self.server, tool: &call.name, call: id };
+                    let most = most_characters(&session.launch().env);
+                    let keeper = Keeper { folder, server: &self.server, tool: &call.name, call: id, most };
                     keeper.outcome(result)
                 }
                 Err(outcome) => outcome,

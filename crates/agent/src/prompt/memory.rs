@@ -10,7 +10,7 @@ const LARGEST: usize = 40_000;
 
 /// The memory files as a reminder for the first prompt; none when there is nothing to say.
 pub(crate) fn reminder(session: &Session) -> Option<String> {
-    if session.launch().bare {
+    if !session.launch().is_customised() {
         return None;
     }
     let parts: Vec<String> = files(session)
@@ -33,7 +33,7 @@ pub(crate) fn reminder(session: &Session) -> Option<String> {
 
 /// The memory files that a session reads.
 pub(crate) fn memory_files(session: &Session) -> Vec<PathBuf> {
-    if session.launch().bare {
+    if !session.launch().is_customised() {
         return Vec::new();
     }
     files(session).into_iter().filter(|path| path.is_file()).collect()

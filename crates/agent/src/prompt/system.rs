@@ -1,5 +1,6 @@
 use pilothouse_proto::TextBlock;
 
+use super::snapshot;
 use crate::session::Session;
 
 const WHO: &str = "You are the agent of Pilothouse, a program that works on software for a person. A host program drives you and may \
@@ -15,8 +16,24 @@ Work on what was asked until it is done or cannot be done, then say briefly what
 - A refused tool call is a decision: do not look for a way around it.
 - Answer in plain, short sentences. Name places in code as file:line.";
 
-/// The system prompt, in blocks: fixed text first, because that can be cached.
+/// Hosts put it where what changes between sessions begins. It is nothing for the model.
+const BOUNDARY: &str = "__SYSTEM_PROMPT_DYNAMIC_BOUNDARY__";
+
+/// The system prompt: what the host or this agent has to say, and what servers say about themselves.
 pub(crate) fn system(session: &Session) -> Vec<TextBlock> {
+    let words = snapshot::kept(session).unwrap_or_else(|| words(session));
+    let texts = [Some(words), instructions(session).filter(|_| !is_replaced(session))];
+    let block = |text| TextBlock { text, ..TextBlock::default() };
+    texts.into_iter().flatten().filter(|text| !text.trim().is_empty()).map(block).collect()
+}
+
+/// Has later requests say what this one does.
+pub(crate) fn keep(session: &Session) {
+    snapshot::keep(session, || words(session));
+}
+
+/// All parts in one text, as the real CLI sends them, so that the API finds it in its cache as a whole.
+fn words(session: &Session) -> String {
     let launch = session.launch();
     let initialize = session.initialize();
     let mut texts: Vec<String> = Vec::new();
@@ -25,20 +42,30 @@ pub(crate) fn system(session: &Session) -> Vec<TextBlock> {
         (None, Some(own)) => texts.push(own.clone()),
         (None, None) => {
             texts.push(format!("{WHO}\n\n{HOW}"));
-            if !launch.exclude_dynamic_sections && initialize.exclude_dynamic_sections.as_ref() != Some(&true)
-            {
+            if !leaves_out_surroundings(session) {
                 texts.push(surroundings(session));
             }
-            texts.extend(instructions(session));
         }
     }
     let appended = initialize.append_system_prompt.as_ref().or(launch.append_system_prompt.as_ref());
     texts.extend(appended.cloned());
-    texts
-        .into_iter()
-        .filter(|text| !text.trim().is_empty())
-        .map(|text| TextBlock { text, ..TextBlock::default() })
-        .collect()
+    let parts = texts.iter().flat_map(|text| text.split(BOUNDARY)).filter(|part| !part.trim().is_empty());
+    parts.collect::<Vec<_>>().join("\n\n")
+}
+
+/// Where the session runs, for the first prompt, when the system prompt does not say it.
+pub(crate) fn surroundings_reminder(session: &Session) -> Option<String> {
+    let wanted = leaves_out_surroundings(session) && !is_replaced(session);
+    wanted.then(|| format!("<system-reminder>\n{}\n</system-reminder>", surroundings(session)))
+}
+
+fn is_replaced(session: &Session) -> bool {
+    session.initialize().system_prompt.as_ref().is_some() || session.launch().system_prompt.is_some()
+}
+
+fn leaves_out_surroundings(session: &Session) -> bool {
+    session.launch().exclude_dynamic_sections
+        || session.initialize().exclude_dynamic_sections.as_ref() == Some(&true)
 }
 
 /// What MCP servers say about themselves. They are strangers, and the model is told whose words these are.

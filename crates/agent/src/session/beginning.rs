@@ -1,6 +1,6 @@
 //! How a session comes to be: settings, rules, tools and transcript of its launch.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -9,7 +9,7 @@ use pilothouse_link::{Agent, Handle};
 use pilothouse_model::{Ledger, Model};
 use pilothouse_proto::SessionId;
 use pilothouse_rules::{Behavior, Engine, Entry, Mode, Rule, Source};
-use pilothouse_settings::{FlagSettings, Layer, LoadOptions, Settings, Trust};
+use pilothouse_settings::{FlagSettings, Layer, LoadOptions, Problem, Settings, Trust};
 use pilothouse_tools::{Background, Workspace};
 use serde_json::Map;
 use tokio::sync::mpsc;
@@ -25,10 +25,12 @@ use crate::launch::Launch;
 use crate::mcp::Servers;
 use crate::output::Output;
 use crate::plan::{EnterPlanMode, ExitPlanMode, Plan};
+use crate::plugins;
 use crate::questions::AskUserQuestion;
 use crate::record::Recorder;
 use crate::resume;
 use crate::rewind::Copies;
+use crate::run_command::RunCommand;
 use crate::stamp::Stamp;
 use crate::subagents::RunningAgents;
 use crate::tool::AgentTool;
@@ -43,16 +45,12 @@ impl Session {
         background: Background,
     ) -> Self {
         let locations = launch.locations();
-        let mut options = LoadOptions {
+        let options = LoadOptions {
             sources: launch.sources,
+            flag: given_settings(&launch),
             managed: launch.managed_settings.clone(),
             ..LoadOptions::default()
         };
-        // A settings argument that cannot be read was refused at launch.
-        options.flag = launch
-            .settings
-            .as_deref()
-            .and_then(|argument| FlagSettings::from_argument(argument, &launch.cwd).ok());
         let (settings, problems) = Settings::load(&locations, &options);
         let id: SessionId = match &launch.session_id {
             Some(id) => id.as_str().into(),
@@ -63,21 +61,24 @@ impl Session {
         let mut workspace = Workspace::new(&launch.cwd, output_dir)
             .with_home(&locations.home)
             .without_inherited_env()
+            .with_env([("CLAUDE_CODE_ENTRYPOINT".to_owned(), "sdk-cli".to_owned())])
             .with_env(launch.env.iter().map(|(name, value)| (name.to_owned(), value.to_owned())))
             .with_env(command_variables(&settings));
         let mut context = first_context(&launch, &settings);
         context.files = Arc::new(HeldDisk(workspace.places().clone()));
         let engine = Engine::new(context);
         let hooks = Hooks::default();
-        if !launch.bare {
+        if launch.is_customised() {
             for problem in hooks.load(&settings.hooks()) {
                 tracing::warn!("{problem}");
             }
         }
+        let plugins = [launch.plugin_dirs.clone(), launch.plugin_dirs_no_mcp.clone()].concat();
+        load_plugin_hooks(&hooks, &launch, &settings, &plugins);
         let plan = Arc::new(Plan::default());
         // Unbounded, because whoever ends in the background must not wait; there are only as many as were started.
         let (own_prompts, own_prompts_end) = mpsc::unbounded_channel();
-        let toolbox = Toolbox::new(&background, !launch.env.is_on(SWITCH));
+        let toolbox = Toolbox::new(&background, !launch.env.is_on(SWITCH), RunCommand::limits(&launch.env));
         for tool in session_tools(&plan) {
             toolbox.add(tool);
         }
@@ -104,8 +105,13 @@ impl Session {
             unjudged: 0,
             told_of_no_judge: false,
             last_message: None,
+            last_answer: None,
+            told_commands: None,
             denials: Vec::new(),
-            title: launch.name.clone(),
+            title: None,
+            title_unwritten: false,
+            snapshot: None,
+            thinking_display: None,
             ledger: Ledger::default(),
             since_result: Ledger::default(),
             api_time: Duration::ZERO,
@@ -117,6 +123,8 @@ impl Session {
             injected: Vec::new(),
             subagents: no_subagents(),
             flag_settings: Map::new(),
+            repo_roots: Vec::new(),
+            managed_settings: launch.managed_settings.clone(),
             contexts: Vec::new(),
         };
         let mcp = Servers::of_launch(&host, &launch, &state.settings);
@@ -149,6 +157,47 @@ impl Session {
             state: Mutex::new(state),
         }
     }
+}
+
+impl Session {
+    /// Puts the organisation's settings in force that came with `initialize`, before anything is done.
+    pub(crate) fn obey(&self, managed: String) -> Result<(), Problem> {
+        let options = LoadOptions {
+            sources: self.launch.sources,
+            flag: given_settings(&self.launch),
+            managed: Some(managed.clone()),
+            ..LoadOptions::default()
+        };
+        let (settings, mut problems) = Settings::load(&self.launch.locations(), &options);
+        if let Some(at) = problems.iter().position(resume::loses_policy) {
+            return Err(problems.swap_remove(at));
+        }
+        let mut context = first_context(&self.launch, &settings);
+        self.rules(|engine| {
+            context.files = engine.context().files.clone();
+            engine.change(|current| *current = context);
+        });
+        self.load_hooks(&settings);
+        let mut state = self.state();
+        state.managed_settings = Some(managed);
+        state.settings = Arc::new(settings);
+        state.settings_problems = Arc::new(problems);
+        Ok(())
+    }
+
+    /// Has the hooks of the settings called, where settings files count at all.
+    pub(crate) fn load_hooks(&self, settings: &Settings) {
+        if self.launch.is_customised() {
+            for problem in self.hooks().load(&settings.hooks()) {
+                tracing::warn!("{problem}");
+            }
+        }
+    }
+}
+
+/// What `--settings` says. An argument that cannot be read was refused at launch.
+fn given_settings(launch: &Launch) -> Option<FlagSettings> {
+    launch.settings.as_deref().and_then(|argument| FlagSettings::from_argument(argument, &launch.cwd).ok())
 }
 
 /// What the settings give to commands. A project that nobody trusts yet must not choose what programs load.
@@ -206,4 +255,19 @@ fn session_tools(plan: &Arc<Plan>) -> Vec<Arc<dyn AgentTool>> {
         Arc::new(EnterPlanMode(plan.clone())),
         Arc::new(ExitPlanMode(plan.clone())),
     ]
+}
+
+/// The hooks of plugins, unless settings or the command line want none but others.
+pub(super) fn load_plugin_hooks(
+    hooks: &Hooks,
+    launch: &Launch,
+    settings: &Settings,
+    directories: &[PathBuf],
+) {
+    if launch.bare || !settings.takes_other_hooks() {
+        return;
+    }
+    for problem in hooks.load_plugins(&plugins::hooks(&plugins::load(directories))) {
+        tracing::warn!("{problem}");
+    }
 }

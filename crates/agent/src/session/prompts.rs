@@ -98,6 +98,7 @@ impl Session {
             copies.prompt(uuid.as_str());
         }
         self.recorder.user(content, &uuid, &self.stamp.timestamp(), more);
+        self.write_title();
         self.recorder.mirror(&self.output);
         self.state().last_message = Some(uuid);
     }

@@ -24,6 +24,15 @@ impl Session {
             input + cached + count(&usage.cache_creation_input_tokens) + count(&usage.output_tokens);
     }
 
+    /// The last answer that was booked is this one.
+    pub(crate) fn note_answer(&self, id: &str) {
+        self.state().last_answer = Some(id.to_owned());
+    }
+
+    pub(crate) fn last_answer(&self) -> Option<String> {
+        self.state().last_answer.clone()
+    }
+
     /// Books what a question beside the conversation cost.
     pub(crate) fn book_aside(&self, model: &str, usage: &Usage) {
         let mut state = self.state();

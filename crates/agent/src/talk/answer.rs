@@ -55,12 +55,18 @@ impl Talking {
                 self.retrying(&retry);
                 Vec::new()
             }
-            Event::Fallback { from, to } => {
-                self.fell_back(from, to);
+            Event::Fallback { from, to, trigger } => {
+                self.fell_back(from, to, trigger.as_str().to_owned());
                 Vec::new()
             }
-            Event::Done(answer) => self.answered(*answer),
-            Event::Failed(failure) => self.failed(*failure).await,
+            Event::Done(answer) => {
+                tracing::debug!(target: "api", stop = ?answer.message.stop_reason, "answered");
+                self.answered(*answer)
+            }
+            Event::Failed(failure) => {
+                tracing::debug!(target: "api", status = failure.status, text = failure.text, "failed");
+                self.failed(*failure).await
+            }
             // The signal that stops a model is heard before its event, so this is a model that stopped by itself.
             Event::Stopped(_) => {
                 self.reply = None;
@@ -147,6 +153,9 @@ impl Talking {
             self.talk.session.running_agents().answered(caller.agent_id.as_str());
         }
         let Answer { message, duration, .. } = answer;
+        if self.talk.voice.caller().is_none() {
+            self.talk.session.note_answer(message.id.as_str());
+        }
         self.said.api_time += duration;
         self.talk.session.count_api_time(duration);
         self.said.stop_reason = message.stop_reason.as_ref().cloned();
@@ -186,12 +195,13 @@ impl Talking {
         })));
     }
 
-    fn fell_back(&self, original_model: String, fallback_model: String) {
+    fn fell_back(&self, original_model: String, fallback_model: String, trigger: String) {
         let session = &self.talk.session;
-        session.want_model(Some(fallback_model.clone()));
-        let content = format!("{original_model} is overloaded; going on with {fallback_model}");
+        // The next turn tries the first model again.
+        session.set_turn_model(Some(fallback_model.clone()));
+        let content = format!("{original_model} cannot answer ({trigger}); going on with {fallback_model}");
         self.talk.voice.system(System::ModelFallback(Box::new(ModelFallback {
-            trigger: "overloaded".to_owned(),
+            trigger,
             original_model,
             fallback_model,
             content: content.into(),

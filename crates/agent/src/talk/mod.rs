@@ -221,6 +221,8 @@ impl Talking {
         }
         self.draft = Draft::default();
         self.pace = PaceMaker::new();
+        let (model, messages) = (&request.model, request.messages.len());
+        tracing::debug!(target: "api", model, messages, tools = request.tools.len(), "request");
         self.reply = Some(self.talk.session.model().stream(request, self.talk.stop.token().clone()));
         Vec::new()
     }

@@ -1,4 +1,4 @@
-use pilothouse_proto::{AgentFrame, System};
+use pilothouse_proto::{AgentFrame, Base64Source, ContentBlock, Extra, ImageBlock, Opt, Source, System};
 use pilothouse_testkit::Turn;
 
 use crate::rig::Rig;
@@ -54,8 +54,24 @@ async fn a_full_context_is_compacted_by_itself() {
 #[tokio::test]
 async fn a_message_that_no_model_could_read_is_not_sent() {
     let mut rig = Rig::new(&[], vec![]);
-    let answer = rig.ask(&"word ".repeat(1_000_000)).await;
+    let answer = rig.ask("word ".repeat(1_000_000)).await;
     assert_eq!(answer, "Prompt is too long");
     assert!(rig.asked().is_empty());
     assert_eq!(rig.ask("/clear").await, "");
+}
+
+#[tokio::test]
+async fn pictures_are_no_text() {
+    let mut rig = Rig::new(&[], vec![Turn::text("two pictures")]);
+    let source = Base64Source {
+        media_type: "image/png".into(),
+        data: "A".repeat(3_200_000),
+        ..Base64Source::default()
+    };
+    let picture = ContentBlock::Image(ImageBlock {
+        source: Source::Base64(source),
+        cache_control: Opt::Absent,
+        extra: Extra::new(),
+    });
+    assert_eq!(rig.ask(vec![picture.clone(), picture]).await, "two pictures");
 }

@@ -6,6 +6,7 @@ mod compaction;
 mod hooks;
 mod launching;
 mod mcp;
+mod prompts;
 mod resuming;
 mod rig;
 mod turns;

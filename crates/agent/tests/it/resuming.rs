@@ -40,6 +40,52 @@ async fn what_was_spent_is_carried_over() {
     }
 }
 
+#[tokio::test]
+async fn what_a_killed_process_spent_comes_on_top_of_what_was_written_down() {
+    let sandbox = Arc::new(Sandbox::new().unwrap());
+    let answer = || vec![Turn::text("well").usage(1_000, 100)];
+    let mut first = Rig::in_home(sandbox.clone(), &[], answer());
+    first.say("first").await;
+    let spent = cost(&first.turn().await.1);
+    assert_eq!(first.finish().await.code, 0);
+    // Each scripted API counts from one, and no two real answers have the same id.
+    let path = transcript(&sandbox);
+    let text = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, text.replace("\"msg_", "\"msg_first_")).unwrap();
+    let line = cost_line(&sandbox);
+
+    let mut second = Rig::in_home(sandbox.clone(), &["--continue"], answer());
+    second.say("second").await;
+    second.turn().await;
+    assert_eq!(second.finish().await.code, 0);
+    // As if the second had been killed: only what the first wrote down is there.
+    forget_cost_lines(&sandbox);
+    append(&sandbox, &line);
+
+    let mut third = Rig::in_home(sandbox, &["--continue"], answer());
+    third.say("third").await;
+    let total = cost(&third.turn().await.1);
+    assert!(total > 2.5 * spent - 1e-9 && total < 3.0 * spent + 1e-9, "{total} after {spent} each");
+    assert_eq!(third.finish().await.code, 0);
+}
+
+fn transcript(sandbox: &Sandbox) -> std::path::PathBuf {
+    let folder = std::fs::read_dir(sandbox.config().join("projects")).unwrap().next().unwrap().unwrap();
+    let files = std::fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().path());
+    files.into_iter().find(|path| path.extension().is_some_and(|end| end == "jsonl")).unwrap()
+}
+
+fn cost_line(sandbox: &Sandbox) -> String {
+    let text = std::fs::read_to_string(transcript(sandbox)).unwrap();
+    text.lines().find(|line| line.contains("cost-state")).unwrap().to_owned()
+}
+
+fn append(sandbox: &Sandbox, line: &str) {
+    let path = transcript(sandbox);
+    let text = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, format!("{text}{line}\n")).unwrap();
+}
+
 /// As if the process had been killed before its end.
 fn forget_cost_lines(sandbox: &Sandbox) {
     let folders = std::fs::read_dir(sandbox.config().join("projects")).unwrap();

@@ -5,7 +5,7 @@ use pilothouse_agent::launch::{Command, Environment};
 use pilothouse_agent::{Agent, Finish, Options};
 use pilothouse_link::{Connect, Event, Events, Handle, Host, Inbound, Transport};
 use pilothouse_model::{ApiConfig, MessagesApi};
-use pilothouse_proto::{AgentFrame, HostFrame, Opt, TurnResult, User};
+use pilothouse_proto::{AgentFrame, Content, HostFrame, Opt, TurnResult, User};
 use pilothouse_testkit::{Api, Sandbox, Turn};
 use serde_json::{Value, json};
 
@@ -54,8 +54,8 @@ impl Rig {
         Self { api, host, sandbox, events, agent }
     }
 
-    pub(crate) async fn say(&self, text: &str) {
-        self.host.send(&HostFrame::User(Box::new(User::prompt(text)))).await.unwrap();
+    pub(crate) async fn say(&self, content: impl Into<Content>) {
+        self.host.send(&HostFrame::User(Box::new(User::prompt(content)))).await.unwrap();
     }
 
     /// Says something under an id.
@@ -81,8 +81,8 @@ impl Rig {
     }
 
     /// Says something and gives the text of the result.
-    pub(crate) async fn ask(&mut self, text: &str) -> String {
-        self.say(text).await;
+    pub(crate) async fn ask(&mut self, content: impl Into<Content>) -> String {
+        self.say(content).await;
         let (_, result) = self.turn().await;
         result.result.as_ref().cloned().unwrap_or_default()
     }

@@ -22,6 +22,9 @@ use crate::request::Request;
 /// A stream longer than this is no answer.
 const LONGEST_STREAM: usize = 512 * 1024 * 1024;
 
+/// An event longer than this is no event. It is looked through anew with every piece of it that comes.
+const LONGEST_EVENT: usize = 8 * 1024 * 1024;
+
 pub(super) async fn attempt(
     client: &Client,
     request: &Request,
@@ -48,6 +51,36 @@ pub(super) async fn attempt(
     Ok(Piece { message, request_id })
 }
 
+/// How much has come, in all and since the last event ended.
+#[derive(Default)]
+struct Received {
+    all: usize,
+    event: usize,
+    line: usize,
+}
+
+impl Received {
+    /// Takes a piece in; false once there is too much.
+    fn take(&mut self, piece: &[u8]) -> bool {
+        self.all = self.all.saturating_add(piece.len());
+        for byte in piece {
+            match byte {
+                b'\n' => {
+                    // An empty line ends an event.
+                    self.event = if self.line == 0 { 0 } else { self.event + 1 };
+                    self.line = 0;
+                }
+                b'\r' => {}
+                _ => {
+                    self.event += 1;
+                    self.line += 1;
+                }
+            }
+        }
+        self.all <= LONGEST_STREAM && self.event <= LONGEST_EVENT
+    }
+}
+
 struct Listener<'a> {
     client: &'a Client,
     request: &'a Request,
@@ -61,10 +94,9 @@ impl Listener<'_> {
     async fn listen(&self, response: Response) -> Result<Message, Trouble> {
         let mut assembler = Assembler::default();
         let mut first_after = Some(());
-        let mut received = 0_usize;
+        let mut received = Received::default();
         let within_reason = move |chunk: &reqwest::Result<bytes::Bytes>| {
-            received = received.saturating_add(chunk.as_ref().map_or(0, bytes::Bytes::len));
-            std::future::ready(received <= LONGEST_STREAM)
+            std::future::ready(chunk.as_ref().map_or(true, |chunk| received.take(chunk)))
         };
         let mut stream = std::pin::pin!(response.bytes_stream().take_while(within_reason).eventsource());
         loop {

@@ -170,6 +170,10 @@ fn describe(config: &ApiConfig, model: &str, status: u16, detail: ErrorDetail) -
             AssistantError::InvalidRequest,
             "Request too large (max 32MB). Attach fewer or smaller images and files, or compact the conversation.".to_owned(),
         ),
+        // Nothing that is left out of the request would help.
+        (_, 400) if message.to_lowercase().contains("credit balance is too low") => {
+            (AssistantError::BillingError, "Credit balance is too low".to_owned())
+        }
         (_, 401 | 403) => {
             (AssistantError::AuthenticationFailed, format!("Failed to authenticate. API Error: {status} {message}"))
         }

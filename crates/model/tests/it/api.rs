@@ -57,7 +57,7 @@ fn words(events: &[Event]) -> String {
             Event::Retry(retry) => {
                 format!("retry({}/{} {:?} {})", retry.attempt, retry.max_retries, retry.status, retry.error)
             }
-            Event::Fallback { from, to } => format!("fallback({from} {to})"),
+            Event::Fallback { from, to, .. } => format!("fallback({from} {to})"),
             Event::Done(answer) => {
                 format!("done({})", answer.message.stop_reason.as_ref().map_or("-", StopReason::as_str))
             }
@@ -234,7 +234,7 @@ async fn an_overloaded_model_is_replaced_by_the_fallback_model() {
     let api = Api::script([Turn::error(529).times(3), Turn::text("ok")]).expect("a port");
     let model = MessagesApi::new(config(&api, &[]));
     let mut request = request();
-    request.fallback_model = Some("sonnet".to_owned());
+    request.fallback_models = vec!["sonnet".to_owned()];
     let events = events(&model, request).await;
     assert_eq!(
         words(&events),

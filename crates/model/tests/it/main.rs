@@ -2,5 +2,6 @@
 
 mod api;
 mod figures;
+mod hostile;
 mod script;
 mod script_errors;

@@ -69,18 +69,20 @@ async fn read_refuses_what_is_no_text_and_never_hangs() {
 #[tokio::test]
 async fn read_shows_images_and_notebooks() {
     let project = Project::new();
-    let image = project.file("i.png", b"\x89PNG");
+    // A name may lie about the kind.
+    let image = project.file("i.jpg", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x07\0\0\0\x05\x08\x06");
     let Outcome::Done(done) = project.call(&Read, json!({ "file_path": image })).await else {
         panic!("the image is shown")
     };
     assert_eq!(done.content[0]["source"]["media_type"], "image/png");
-    assert_eq!(done.structured["file"]["originalSize"], 4);
+    assert_eq!(done.structured["file"]["originalSize"], 26);
+    assert_eq!(done.structured["file"]["dimensions"]["originalWidth"], 7);
 
     let notebook = project.file("n.ipynb", NOTEBOOK);
     let text = project.text(&Read, json!({ "file_path": notebook })).await;
     assert_eq!(
         text,
-        "<cell id=\"c1\">print(1)</cell id=\"c1\">\n\n1\n\
+        "<cell id=\"c1\">print(1)</cell id=\"c1\">\n\n1\n\n\
          <cell id=\"cell-1\"><cell_type>markdown</cell_type># hi</cell id=\"cell-1\">"
     );
 }
@@ -168,6 +170,75 @@ async fn edit_wants_one_exact_match() {
             (outcome, expected) => panic!("{content:?}: {outcome:?} instead of {expected:?}"),
         }
     }
+}
+
+/// What an edit says about a file that the model has not seen as it is.
+#[tokio::test]
+async fn edit_says_what_it_was_blind_to() {
+    let notes = |got: &Value| {
+        ["staleRecovered", "contentNotInModelContext"].map(|name| got.get(name) == Some(&json!(true)))
+    };
+    let edit = |path: &str| json!({ "file_path": path, "old_string": "beta", "new_string": "gamma" });
+    let change = |project: &Project, text: &str| {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        project.file("f", text);
+    };
+    // Never read, read in part, read whole, touched, changed elsewhere.
+    let project = Project::new();
+    let path = project.file("f", "alpha\nbeta\n");
+    assert_eq!(notes(&project.structured(&Edit, edit(&path)).await), [false, true]);
+
+    let project = Project::new();
+    let path = project.file("f", "alpha\nbeta\n");
+    project.text(&Read, json!({ "file_path": path, "limit": 1 })).await;
+    assert_eq!(notes(&project.structured(&Edit, edit(&path)).await), [false, true]);
+
+    let project = Project::new();
+    let path = project.file("f", "alpha\nbeta\n");
+    project.text(&Read, json!({ "file_path": path })).await;
+    change(&project, "alpha\nbeta\n");
+    assert_eq!(notes(&project.structured(&Edit, edit(&path)).await), [false, false]);
+
+    let project = Project::new();
+    let path = project.file("f", "alpha\nbeta\n");
+    project.text(&Read, json!({ "file_path": path })).await;
+    change(&project, "beta\nhost\n");
+    let said = project.text(&Edit, edit(&path)).await;
+    assert!(said.contains("Somebody else has changed the file"), "{said}");
+    assert_eq!(project.content("f"), "gamma\nhost\n");
+
+    // Where it does not fit any more, that is why.
+    change(&project, "other\n");
+    let said = project.refusal(&Edit, edit(&path)).await;
+    assert!(said.contains("was changed since it was read"), "{said}");
+    assert_eq!(project.content("f"), "other\n");
+}
+
+#[tokio::test]
+async fn large_files_are_read_in_parts_unless_the_model_insists() {
+    let project = Project::new();
+    let path = project.file("f", "0123456789abcde\n".repeat(20_000));
+    let said = project.refusal(&Read, json!({ "file_path": path })).await;
+    assert!(said.contains("320000 bytes") && said.contains("allow_large"), "{said}");
+    let part = project.text(&Read, json!({ "file_path": path, "offset": 19_999, "limit": 2 })).await;
+    assert_eq!(part, "19999\t0123456789abcde\n20000\t0123456789abcde");
+    let all = project.text(&Read, json!({ "file_path": path, "allow_large": true })).await;
+    assert!(all.ends_with("20000\t0123456789abcde\n20001\t"), "{}", all.len());
+}
+
+#[tokio::test]
+async fn other_encodings_are_kept_or_named() {
+    let project = Project::new();
+    let utf16 = project.file("u.txt", b"\xff\xfeh\0i\0\n\0");
+    assert_eq!(project.text(&Read, json!({ "file_path": utf16 })).await, "1\thi\n2\t");
+    project.text(&Edit, json!({ "file_path": utf16, "old_string": "i", "new_string": "o" })).await;
+    assert_eq!(std::fs::read(&utf16).unwrap(), b"\xff\xfeh\0o\0\n\0");
+    let latin = project.file("l.txt", b"caf\xe9\n");
+    let said = project.text(&Read, json!({ "file_path": latin })).await;
+    assert!(said.starts_with("1\tcaf\u{fffd}\n2\t\n\n[Some bytes"), "{said}");
+    let said =
+        project.refusal(&Edit, json!({ "file_path": latin, "old_string": "caf", "new_string": "x" })).await;
+    assert!(said.contains("not UTF-8"), "{said}");
 }
 
 #[tokio::test]

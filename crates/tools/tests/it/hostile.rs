@@ -69,6 +69,10 @@ async fn what_is_no_plain_text_is_refused_by_name() {
     project.file("binary.dat", [0x7f, b'E', b'L', b'F', 0, 0, 1]);
     project.file("broken.pdf", "%PDF-1.7\nnot really");
     project.file("broken.ipynb", "{\"cells\": [");
+    project.file("odd.ipynb", "{\"cells\": [{\"source\": 7}]}");
+    project.file("lie.png", "<html>no such page</html>");
+    project.file("lie.pdf", "<html>no such page</html>");
+    project.file("wide.gif", b"GIF89a\xff\xff\x01\0");
     nix::unistd::mkfifo(Path::new(&project.path("pipe")), nix::sys::stat::Mode::S_IRWXU).unwrap();
     let _socket = std::os::unix::net::UnixListener::bind(project.path("socket")).unwrap();
     symlink(project.path("loop"), project.path("loop")).unwrap();
@@ -78,6 +82,10 @@ async fn what_is_no_plain_text_is_refused_by_name() {
         ("binary.dat", "binary"),
         ("broken.pdf", "binary"),
         ("broken.ipynb", "not a valid notebook"),
+        ("odd.ipynb", "not a valid notebook"),
+        ("lie.png", "no PNG, JPEG, GIF or WebP"),
+        ("lie.pdf", "it is none"),
+        ("wide.gif", "65535 by 1 pixels"),
         ("pipe", "not a regular file"),
         ("socket", "not a regular file"),
         ("/dev/zero", "not a regular file"),
@@ -152,7 +160,7 @@ fn is_alive(pid: u32) -> bool {
     state.is_some_and(|state| state != "Z" && state != "X")
 }
 
-async fn until_gone(pid: u32, name: &str) {
+pub(crate) async fn until_gone(pid: u32, name: &str) {
     let gone = async {
         while is_alive(pid) {
             tokio::time::sleep(Duration::from_millis(10)).await;

@@ -1,6 +1,6 @@
 use std::time::{Duration, Instant};
 
-use pilothouse_tools::{Background, Bash, Outcome, Reins, Tool};
+use pilothouse_tools::{Background, Bash, CommandLimits, Outcome, Reins, Tool};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
@@ -22,7 +22,6 @@ async fn a_command_says_what_it_printed() {
         ("exit 3", Err("Exit code 3")),
         ("echo no; false", Err("Exit code 1\nno")),
         ("gitx", Err("Exit code 127\n/bin/bash: line 1: gitx: command not found")),
-        ("sleep 45", Err("refused")),
         ("printf '\\xff'", Ok("\u{fffd}")),
     ];
     for (command, expected) in cases {
@@ -46,9 +45,95 @@ async fn the_working_directory_is_kept_and_nothing_else() {
         project.text(&bash, json!({ "command": "basename \"$PWD\"; echo \"[$X]\"" })).await,
         "sub\n[]"
     );
-    project.text(&bash, json!({ "command": "rmdir ../sub" })).await;
+    project.refusal(&bash, json!({ "command": "rmdir ../sub" })).await;
     let gone = project.refusal(&bash, json!({ "command": "ls" })).await;
     assert!(gone.contains("sub"), "the missing directory is named: {gone}");
+}
+
+#[test]
+fn waiting_for_nothing_is_refused_before_anybody_is_asked() {
+    let project = Project::new();
+    for (command, refused) in [
+        ("sleep 45", true),
+        ("sleep 25 && make", true),
+        ("sleep 30 & echo started", true),
+        ("sleep 20", false),
+        ("make; sleep 45", false),
+        ("echo sleep 45", false),
+    ] {
+        let input = json!({ "command": command }).as_object().unwrap().clone();
+        assert_eq!(bash().refuses(&input, &project.workspace).is_some(), refused, "{command}");
+    }
+    let input = json!({ "command": "sleep 45", "run_in_background": true }).as_object().unwrap().clone();
+    assert_eq!(bash().refuses(&input, &project.workspace), None);
+}
+
+#[tokio::test]
+async fn a_command_that_fails_does_not_move_the_session() {
+    let project = Project::new();
+    let bash = bash();
+    project.refusal(&bash, json!({ "command": "mkdir sub; cd sub; false" })).await;
+    assert_eq!(project.text(&bash, json!({ "command": "basename \"$PWD\"" })).await, "project");
+    let gone = project.refusal(&bash, json!({ "command": "mkdir gone; cd gone; rmdir ../gone" })).await;
+    assert!(gone.starts_with("Exit code 1"), "{gone}");
+    assert_eq!(project.text(&bash, json!({ "command": "basename \"$PWD\"" })).await, "project");
+}
+
+#[tokio::test]
+async fn jobs_go_on_after_their_command_and_end_with_the_session() {
+    let project = Project::new();
+    let bash = bash();
+    // It prints into the pipe of a call that is over, which must not end it.
+    let command = "(while :; do echo tick; sleep 0.05; done) & echo $! > job";
+    project.text(&bash, json!({ "command": command })).await;
+    tokio::time::sleep(Duration::from_millis(600)).await;
+    let asks = json!({ "command": "kill -0 $(cat job) && echo alive" });
+    assert_eq!(project.text(&bash, asks).await, "alive");
+    project.workspace.end_strays();
+    crate::hostile::until_gone(project.content("job").trim().parse().unwrap(), "the job").await;
+}
+
+#[tokio::test]
+async fn limits_can_be_set_from_outside() {
+    let project = Project::new();
+    let limits = CommandLimits {
+        usual_time: Duration::from_millis(200),
+        longest_time: Duration::from_secs(600),
+        largest_output: 100,
+    };
+    let bash = bash().with_limits(limits);
+    let said = project.refusal(&bash, json!({ "command": "while :; do sleep 0.05; done" })).await;
+    assert!(said.contains("after 0.2 s"), "{said}");
+    // No time at all is none that was asked for.
+    let said = project.refusal(&bash, json!({ "command": "sleep 5", "timeout": 0 })).await;
+    assert!(said.contains("after 0.2 s"), "{said}");
+    let text = project.text(&bash, json!({ "command": "seq 1 100" })).await;
+    assert!(text.starts_with("<persisted-output>") && text.len() < 400, "{text}");
+}
+
+#[tokio::test]
+async fn a_long_failure_keeps_its_beginning_and_its_end() {
+    let project = Project::new();
+    let said =
+        project.refusal(&bash(), json!({ "command": "echo first; seq 1 20000; echo last; exit 2" })).await;
+    assert!(said.starts_with("Exit code 2\nfirst\n") && said.ends_with("\nlast"), "{said}");
+    assert!(said.len() < 11_000 && said.contains("characters are left out"));
+}
+
+#[tokio::test]
+async fn a_picture_that_is_printed_is_shown() {
+    let project = Project::new();
+    let png =
+        "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+    let command = format!("echo data:image/png\\;base64,{png}");
+    let Outcome::Done(done) = project.call(&bash(), json!({ "command": command })).await else {
+        panic!("it ran")
+    };
+    assert_eq!(done.content[0]["source"]["media_type"], "image/png");
+    assert_eq!(done.structured["isImage"], true);
+    // What only says that it is one is text.
+    let text = project.text(&bash(), json!({ "command": "echo data:image/png\\;base64,AAAA" })).await;
+    assert_eq!(text, "data:image/png;base64,AAAA");
 }
 
 #[tokio::test]

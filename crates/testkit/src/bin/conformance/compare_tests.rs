@@ -11,10 +11,8 @@ fn workspace(path: &str) -> PathBuf {
 }
 
 fn all_scenarios() -> Vec<Scenario> {
-    ["fixtures", "fixtures/claims", "fixtures/neighbours", "fixtures/background", "fixtures/corners"]
-        .iter()
-        .flat_map(|f| Scenario::load(&workspace(f)).unwrap())
-        .collect()
+    let sets = ["", "claims", "neighbours", "background", "corners", "tools"];
+    sets.iter().flat_map(|set| Scenario::load(&workspace("fixtures").join(set)).unwrap()).collect()
 }
 
 #[test]

@@ -2,14 +2,16 @@
 
 use std::collections::VecDeque;
 use std::io::{self, BufRead, Write};
+use std::os::fd::AsFd;
 
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use serde_json::{Value, json};
 
 use crate::frames;
 
 /// The pipes to the host, and what came in while something else was waited for.
 pub(crate) struct Cli {
-    input: io::StdinLock<'static>,
+    input: io::BufReader<io::Stdin>,
     output: io::StdoutLock<'static>,
     frames: u64,
     requests: u64,
@@ -23,7 +25,7 @@ pub(crate) struct Cli {
 impl Cli {
     pub(crate) fn new() -> Self {
         Self {
-            input: io::stdin().lock(),
+            input: io::BufReader::new(io::stdin()),
             output: io::stdout().lock(),
             frames: 0,
             requests: 0,
@@ -64,6 +66,12 @@ impl Cli {
         }
     }
 
+    /// Whether something has come that was not read.
+    pub(crate) fn has_input(&self) -> io::Result<bool> {
+        let mut watched = [PollFd::new(self.input.get_ref().as_fd(), PollFlags::POLLIN)];
+        Ok(!self.input.buffer().is_empty() || poll(&mut watched, PollTimeout::ZERO)? > 0)
+    }
+
     /// Answers a control request of the host as a CLI would.
     pub(crate) fn answer(&mut self, frame: &Value) -> io::Result<()> {
         let request = &frame["request"];
@@ -82,13 +90,18 @@ impl Cli {
             }
             Some("set_permission_mode") => json!({"mode": request["mode"]}),
             Some("refuse_me") => {
-                let id = &frame["request_id"];
-                return self.control(&json!({"type": "control_response",
-                    "response": {"subtype": "error", "request_id": id, "error": "Unsupported control request subtype: refuse_me"}}));
+                return self.refuse(frame, "Unsupported control request subtype: refuse_me");
             }
             _ => json!({}),
         };
         self.reply(&frame["request_id"], &payload)
+    }
+
+    /// Answers a control request of the host with an error.
+    pub(crate) fn refuse(&mut self, frame: &Value, error: &str) -> io::Result<()> {
+        let id = &frame["request_id"];
+        self.control(&json!({"type": "control_response",
+            "response": {"subtype": "error", "request_id": id, "error": error}}))
     }
 
     pub(crate) fn reply(&mut self, id: &Value, payload: &Value) -> io::Result<()> {

@@ -26,6 +26,28 @@ pub(crate) fn run(fault: &str, mut cli: Cli) -> io::Result<ExitCode> {
             cli.send(error_result("error_during_execution", "No conversation found with session ID: x"))?;
             return fail("No conversation found with session ID: x");
         }
+        "refuses_initialize" => {
+            let asked = cli.read()?.unwrap_or_default();
+            cli.refuse(&asked, "initialize: hooks must map hook events to arrays of matchers")?;
+            // What comes behind it is begun all the same, and is done a little later.
+            if cli.prompt()?.is_some() {
+                sleep(Duration::from_secs(1));
+                std::fs::write("done", "")?;
+            }
+            return Ok(ExitCode::SUCCESS);
+        }
+        "answers_late" => {
+            let asked = cli.read()?.unwrap_or_default();
+            // Whoever does not wait for the answer has said everything by now.
+            sleep(Duration::from_millis(500));
+            let when = if cli.has_input()? { "before" } else { "after" };
+            cli.answer(&asked)?;
+            cli.prompt()?;
+            cli.send(init(&[]))?;
+            finish(&mut cli, &format!("the question came {when} the answer to initialize"))?;
+            while cli.read()?.is_some() {}
+            return Ok(ExitCode::SUCCESS);
+        }
         "garbage" => {
             cli.raw(b"Usage: toaster [--bagel]\nsecond line of nonsense\n")?;
             return fail("unknown option '--output-format'");
@@ -38,6 +60,7 @@ pub(crate) fn run(fault: &str, mut cli: Cli) -> io::Result<ExitCode> {
         "stubborn" => return stubborn(),
         _ => {}
     }
+    let _alone = if fault == "ledger" { Some(alone()?) } else { None };
     while let Some(prompt) = cli.prompt()? {
         if let Some(code) = turn(fault, &mut cli, &prompt)? {
             return Ok(code);
@@ -69,10 +92,24 @@ fn stubborn() -> io::Result<ExitCode> {
 
 /// Writes a prompt's name to the file that judges how often it ran, before it runs.
 fn note_in_ledger(uuid: &str) -> io::Result<()> {
-    let path = std::env::var_os("FAULTY_LEDGER").ok_or(io::ErrorKind::NotFound)?;
-    let mut ledger = std::fs::OpenOptions::new().append(true).create(true).open(path)?;
+    let mut ledger = ledger("")?;
     ledger.write_all(format!("{uuid}\n").as_bytes())?;
     ledger.sync_all()
+}
+
+/// Held as long as the process lives. When another has it, there are two on one session, and the ledger says so.
+fn alone() -> io::Result<std::fs::File> {
+    let lock = ledger(".lock")?;
+    if lock.try_lock().is_err() {
+        note_in_ledger("two at once")?;
+    }
+    Ok(lock)
+}
+
+fn ledger(beside: &str) -> io::Result<std::fs::File> {
+    let mut path = std::env::var_os("FAULTY_LEDGER").ok_or(io::ErrorKind::NotFound)?;
+    path.push(beside);
+    std::fs::OpenOptions::new().append(true).create(true).open(path)
 }
 
 /// The size that a scenario is asked for.
@@ -118,9 +155,10 @@ fn turn(fault: &str, cli: &mut Cli, prompt: &Value) -> io::Result<Option<ExitCod
         }
         "as_told" => {
             for told in frames_of(prompt) {
-                match told.get("ask") {
-                    Some(request) => drop(cli.ask(request)?),
-                    None => cli.send(told)?,
+                match (told.get("ask"), told.get("exit")) {
+                    (Some(request), _) => drop(cli.ask(request)?),
+                    (None, Some(_)) => return fail("told to end").map(Some),
+                    (None, None) => cli.send(told)?,
                 }
             }
             finish(cli, "done as told")?;

@@ -1,0 +1,31 @@
+//! A restricted session: the tools for files stay in the working directories, whatever rules and people say.
+
+use super::refuse::{meta, note, refused, tell};
+use crate::hooks::ToolUse;
+use crate::scene::Scene;
+use crate::session::Session;
+use crate::tool::Verdict;
+
+const REASON: &str = "--restricted: path outside the working directory";
+
+/// Refuses a call that would leave the working directories of a restricted session.
+pub(super) fn refusal(session: &Session, scene: &Scene, tool: &ToolUse) -> Option<Verdict> {
+    let member = match tool.name.as_str() {
+        "Read" | "Write" | "Edit" => "file_path",
+        "NotebookEdit" => "notebook_path",
+        "Glob" | "Grep" => "path",
+        _ => return None,
+    };
+    let named = tool.input.get(member).and_then(serde_json::Value::as_str)?;
+    let path = session.workspace().resolve(named).display().to_string();
+    if !session.launch().restricted || session.rules(|engine| engine.context().is_working_path(&path)) {
+        return None;
+    }
+    let message = format!(
+        "{path} is outside {}; --restricted confines the file tools to the working directory.",
+        session.launch().cwd.display()
+    );
+    tell(session, scene, tool, Some("other"), Some(REASON.to_owned()), &message);
+    note(session, tool);
+    Some(refused(message, Some(meta("reject", "config", Some("other"))), Some("permission-rule")))
+}
