@@ -17,6 +17,12 @@ export async function every_module_is_named(world) {
   await page.goto(world.info.url);
   await page.getByText('This browser is not paired yet').waitFor();
   assert.deepEqual(bad, []);
+  // The second time no script and no style comes over the network: their addresses have the page's version in them.
+  await page.goto(`${world.info.url}/?again`);
+  await page.getByText('This browser is not paired yet').waitFor();
+  const again = await page.evaluate(() => performance.getEntriesByType('resource').filter(({ name }) => /\.(js|css)$/.test(name)).map(({ name, transferSize }) => [name, transferSize]));
+  assert.ok(again.length >= there.length, String(again));
+  assert.deepEqual(again.filter(([name, bytes]) => bytes !== 0 || !/\/v\/[0-9a-f]{16}\//.test(name)), []);
 }
 
 export async function pairing(world) {
@@ -76,7 +82,7 @@ export async function what_a_card_tells(world) {
   // Project, branch, the last words without their Markdown, the cost; the same in the chat, with seconds and tokens.
   const card = (id) => page.locator(`.card[data-session="${id}"]`);
   await until('all of it is told', async () => /^harbour.*, Ready.*\| 1 +\| 2 +\|.*spring-tide.*\$/.test((await card(quiet).textContent()).replaceAll('\n', ' ')));
-  assert.match(await page.locator('.row.turn').textContent(), /^(<\$0\.01|\$[\d.]+) · [\d.]+ s · \d+ tokens$/);
+  assert.match(await page.locator('.row.turn').textContent(), /^(<\$0\.01|\$[\d.]+) · <?[\d.]+ s · \d+ tokens$/);
   await until('the chat tells it too', async () => /harbour · spring-tide/.test(await page.locator('.chat-place').textContent()));
   assert.match(await page.locator('.status-line').textContent(), /Ask.+\d+% of the context used.*\$/);
   // The user's words are on the right, the model's on the left.
@@ -87,7 +93,7 @@ export async function what_a_card_tells(world) {
   // One that works tells for how long, and one that waits for its user comes before all others.
   const working = await world.start(page, 'a never ending story');
   await card(working).locator('.light.working').waitFor();
-  await until('time passes', async () => /[1-9]/.test(await card(working).locator('.card-time').textContent()));
+  await until('time passes', async () => /^[1-9]\d* s$/.test(await card(working).locator('.card-time').textContent()));
   const needy = await world.start(page, 'run touch denied.txt');
   await card(needy).getByRole('button', { name: 'Deny' }).waitFor();
   const order = await page.locator('.sessions > *').evaluateAll((all) => all.map((element) => element.dataset.word ?? element.dataset.session));
@@ -122,7 +128,7 @@ export async function only_what_is_shown_is_sent(world) {
   const heard = [];
   other.on('websocket', (socket) => socket.on('framereceived', ({ payload }) => heard.push(JSON.parse(payload).type)));
   await other.reload();
-  await other.locator('.sync.live').waitFor({ state: 'attached' });
+  await other.locator('.list-head .sync.live').waitFor({ state: 'attached' });
   const session = await world.start(page, 'many pieces');
   await said(page, 'the very last word');
   await other.locator(`.card[data-session="${session}"]`).getByText('the very last word').waitFor();
@@ -153,6 +159,58 @@ export async function words_as_they_come(world) {
   await said(page, /You said: [^]*still there\?/);
 }
 
+export async function markdown_as_it_comes(world) {
+  await world.serve();
+  const page = await world.page();
+  await world.start(page, 'an open end in markdown');
+  // What is not finished yet looks as it will look, and never like its source.
+  const open = page.locator('.streaming');
+  await open.getByRole('heading', { name: 'A heading' }).waitFor();
+  await open.locator('strong').getByText('bold').waitFor();
+  await open.locator('pre code [class^="hl-"]').first().waitFor();
+  assert.doesNotMatch(await open.innerText(), /\*\*|##|```/);
+  // What stands is not drawn again, so that nobody loses what they have selected in it.
+  const stays = await page.evaluate(async () => {
+    const { growHtml } = await import(document.querySelector('link[href$="js/dom.js"]').href);
+    const place = document.createElement('div');
+    growHtml(place, '<p>one</p><p>tw</p>');
+    const [first, second] = place.children;
+    growHtml(place, '<p>one</p><p>two</p><p>three</p>');
+    return place.children[0] === first && place.children[1] !== second && place.innerHTML === '<p>one</p><p>two</p><p>three</p>';
+  });
+  assert.equal(stays, true);
+  // What is cut off keeps its looks, and its place.
+  const top = await open.boundingBox();
+  await page.getByRole('button', { name: 'Stop' }).click();
+  const kept = page.locator('.rows .row.said .prose');
+  await kept.getByRole('heading', { name: 'A heading' }).waitFor();
+  assert.equal(await kept.locator('strong').textContent(), 'bold');
+  const moved = (await kept.boundingBox()).y - top.y;
+  assert.ok(Math.abs(moved) < 60, `what was read moved by ${moved} pixels`);
+}
+
+export async function words_that_are_seen_to_grow(world) {
+  await world.serve();
+  const page = await world.page();
+  await page.addInitScript(() => {
+    window.seen = [];
+    new MutationObserver(() => {
+      const text = document.querySelector('.streaming')?.textContent ?? '';
+      if (text !== '' && text !== window.seen.at(-1)) window.seen.push(text);
+    }).observe(document, { subtree: true, childList: true, characterData: true });
+  });
+  await page.reload();
+  await world.start(page, 'many pieces');
+  await said(page, 'the very last word');
+  await page.locator('.row.turn').waitFor();
+  const seen = await page.evaluate(() => window.seen);
+  assert.ok(seen.length >= 8, `${seen.length} steps`);
+  seen.reduce((before, now) => {
+    assert.ok(now.length >= before.length, `it shrank from ${JSON.stringify(before)} to ${JSON.stringify(now)}`);
+    return now;
+  }, '');
+}
+
 export async function markdown(world) {
   await world.serve();
   const page = await world.page();
@@ -165,6 +223,11 @@ export async function markdown(world) {
   assert.equal(await link.getAttribute('href'), 'https://example.com/');
   assert.match(await link.getAttribute('rel'), /noopener/);
   assert.equal(await text.getByRole('cell').count(), 2);
+  assert.deepEqual(await text.getByRole('cell').evaluateAll((cells) => cells.map((cell) => getComputedStyle(cell).textAlign)), ['start', 'right']);
+  // Code can be taken along.
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await text.getByRole('button', { name: 'Copy code' }).click();
+  await until('it is copied', async () => (await page.evaluate(() => navigator.clipboard.readText())) === 'fn main() { println!("hello"); }\n');
 }
 
 export async function reload_in_mid_stream(world) {
@@ -177,6 +240,16 @@ export async function reload_in_mid_stream(world) {
   await page.locator('.streaming').getByText('This is the beginning').waitFor();
   assert.equal((await page.locator('.streaming').textContent()).match(/beginning/g).length, 1);
   assert.equal(await page.locator('.row.user').count(), 1);
+  // And what is still coming comes to its end, with nothing missing at the seam.
+  await page.getByRole('button', { name: 'Stop' }).click();
+  await page.locator('.row.note').getByText('Interrupted').waitFor();
+  await say(page, 'many pieces');
+  await page.locator('.streaming').getByText('one two').waitFor();
+  await page.reload();
+  await said(page, 'the very last word');
+  await page.locator('.rows .row.said').getByText('the very last word').waitFor();
+  const whole = (await page.locator('.rows .row.said').last().textContent()).trim().split(/\s+/);
+  assert.equal(whole.length, 64);
 }
 
 export async function tools_and_subagents(world) {
@@ -185,7 +258,8 @@ export async function tools_and_subagents(world) {
   await world.start(page, 'look around');
   await page.locator('.row.turn').waitFor();
   const run = page.locator('details.run');
-  await run.getByText('Read 1 file, searched 2 times').waitFor();
+  await run.getByText('Read 1 file, ran 2 commands').waitFor();
+  await run.getByText('1 failed').waitFor();
   assert.equal(await run.getAttribute('open'), null);
   await run.locator('> summary').click();
   await run.locator('.call').getByText('README.md').waitFor();

@@ -64,6 +64,8 @@ export async function always_shows_the_rule(world) {
   await line.waitFor();
   assert.match(await line.textContent(), /Always allowed/);
   assert.ok((await line.locator('.resolved-rules').textContent()).includes(shown.replace(/^allow /, '')), await line.textContent());
+  // And the file that it is in from now on.
+  assert.match(await line.locator('.resolved-rules').textContent(), / in \.claude\/settings\.local\.json$/);
   await said(page, 'Done with Bash');
   // The same again asks nobody.
   await say(page, 'run touch always.txt');

@@ -13,6 +13,11 @@ export async function queue(world) {
   await until('two wait', async () => (await waiting.count()) === 2);
   await waiting.first().getByRole('button', { name: 'Edit message' }).click();
   await page.getByRole('textbox', { name: 'Waiting message' }).fill('first, but other words');
+  // What happens to others meanwhile takes nothing away from what is being typed.
+  await say(page, 'third in line');
+  await until('three wait', async () => (await waiting.count()) === 3);
+  await waiting.nth(2).getByRole('button', { name: 'Cancel message' }).click();
+  await until('two wait again', async () => (await waiting.count()) === 2);
   await page.getByRole('button', { name: 'Save' }).click();
   await waiting.getByText('first, but other words').waitFor();
   await waiting.nth(1).getByRole('button', { name: 'Cancel message' }).click();
@@ -41,26 +46,19 @@ export async function offline_and_back(world) {
   const session = await world.start(home, 'number 1');
   await said(home, 'You said: number 1');
   await world.join(away, session);
-  // From the second time on the page comes through the worker, which keeps what it sees.
-  await away.evaluate(() => navigator.serviceWorker.ready.then(() => {}));
-  await away.reload();
   await said(away, 'You said: number 1');
-  await until('the files are kept', () => away.evaluate(async () => {
-    const files = performance.getEntriesByType('resource').map(({ name }) => name).filter((name) => /\.(js|css)$/.test(name));
-    const kept = await Promise.all([location.href.replace(/#.*/, ''), ...files].map((name) => caches.match(name)));
-    return kept.every((file) => file !== undefined);
-  }));
+  await away.evaluate(() => navigator.serviceWorker.ready.then(() => {}));
   const blackout = async () => {
     world.gate.shut();
     // Most gaps are short: for three seconds only the chip says so.
     const start = Date.now();
-    await home.locator('.sync.away').waitFor({ state: 'attached' });
+    await home.locator('.list-head .sync.away').waitFor({ state: 'attached' });
     while (Date.now() - start < 2500) {
       assert.equal(await home.locator('.banner').isVisible(), false);
       await new Promise((resolve) => { setTimeout(resolve, 100); });
     }
     for (const page of [away, home]) await page.locator('.banner').getByText('No connection').waitFor();
-    await until('the chip tells the last sync', async () => /Synced/.test(await home.locator('.sync').textContent()));
+    await until('the chip tells the last sync', async () => /Synced/.test(await home.locator('.list-head .sync').textContent()));
   };
   await blackout();
   // What is said now waits, and is seen to wait.
@@ -88,24 +86,110 @@ export async function offline_and_back(world) {
   assert.equal(await text(away), await text(home));
 }
 
+export async function the_first_visit_is_enough(world) {
+  await world.serve({ gate: true });
+  const page = await world.page();
+  await page.evaluate(() => navigator.serviceWorker.ready.then(() => {}));
+  world.gate.shut();
+  // The network is gone, and the page is still there, with all that it consists of.
+  await page.reload();
+  await page.locator('.list-pane').waitFor();
+  await page.locator('.banner').getByText('No connection').waitFor();
+  assert.equal(await page.evaluate(() => document.styleSheets.length > 0 && getComputedStyle(document.querySelector('.list-head')).display), 'flex');
+  world.gate.unshut();
+  await page.getByText('No session runs.').waitFor();
+}
+
+export async function a_phone_tells_the_last_sync(world) {
+  await world.serve({ gate: true });
+  const page = await world.page({ phone: true });
+  await world.start(page, 'hello');
+  await page.locator('.row.turn').waitFor();
+  // In a session there is room for it only when there is something to tell.
+  const chip = page.locator('.chat-head .sync');
+  assert.equal(await chip.isVisible(), false);
+  world.gate.shut();
+  await chip.getByText('Synced').waitFor();
+  world.gate.unshut();
+  await until('all is well', async () => !(await chip.isVisible()));
+}
+
+export async function a_message_that_is_too_large(world) {
+  await world.serve();
+  const page = await world.page();
+  let sockets = 0;
+  page.on('websocket', () => { sockets += 1; });
+  await page.reload();
+  await world.start(page, 'hello');
+  await page.locator('.row.turn').waitFor();
+  const field = page.getByRole('combobox', { name: 'Message' });
+  await field.focus();
+  // Pictures of nothing but noise, as no others are large when they have been made small.
+  await page.evaluate(async () => {
+    const data = new DataTransfer();
+    for (let picture = 0; picture < 3; picture += 1) {
+      const canvas = new OffscreenCanvas(900, 900);
+      const context = canvas.getContext('2d');
+      const noise = context.createImageData(900, 900);
+      for (let at = 0; at < noise.data.length; at += 65_536) crypto.getRandomValues(noise.data.subarray(at, at + 65_536));
+      for (let at = 3; at < noise.data.length; at += 4) noise.data[at] = 255;
+      context.putImageData(noise, 0, 0);
+      data.items.add(new File([await canvas.convertToBlob()], `noise-${picture}.png`, { type: 'image/png' }));
+    }
+    document.activeElement.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true }));
+  });
+  await page.getByRole('img', { name: 'Picture 3' }).waitFor();
+  await field.fill('three of them');
+  await page.getByRole('button', { name: 'Send' }).click();
+  await page.locator('.toast').getByText('more than one message can carry').waitFor();
+  // Nothing is lost, nothing was sent, and the connection has not noticed.
+  assert.equal(await field.inputValue(), 'three of them');
+  assert.equal(await page.locator('.thumb').count(), 3);
+  await page.getByRole('button', { name: 'Remove picture 3' }).click();
+  await field.fill('two of them');
+  await page.getByRole('button', { name: 'Send' }).click();
+  const sent = page.locator('.rows .row.user').nth(1);
+  await sent.getByText('two of them').waitFor();
+  assert.equal(await sent.getByRole('img', { name: 'Attached picture' }).count(), 2);
+  assert.equal(sockets, 1);
+  // The first words of a session are no different.
+  await page.getByRole('button', { name: 'New session' }).first().click();
+  await page.getByLabel('First message').evaluate((area) => {
+    // Nobody has to lay out nine million letters for that.
+    area.hidden = true;
+    area.value = 'letters '.repeat(1_200_000);
+  });
+  await page.getByRole('button', { name: 'Start', exact: true }).click();
+  await page.getByRole('dialog').getByRole('alert').getByText('more than one message can carry').waitFor();
+  assert.equal(sockets, 1);
+}
+
 export async function five_thousand_messages(world) {
   await world.serve({ script: 'many.json' });
   const page = await world.page();
   const session = await world.start(page, 'begin');
   await page.locator('.row.turn').waitFor();
+  // The page itself tells when the newest message is on the screen, counted from when it was asked for.
+  await page.addInitScript(() => {
+    window.opened = new Promise((resolve) => {
+      const look = () => {
+        const last = [...document.querySelectorAll('.rows .row.said')].at(-1);
+        if (last?.textContent.includes('The last message of all.') && last.getBoundingClientRect().height > 0) {
+          requestAnimationFrame(() => setTimeout(() => resolve(performance.now())));
+        } else requestAnimationFrame(look);
+      };
+      look();
+    });
+  });
   const times = [];
-  const open = async () => {
+  for (let round = 0; round < 5; round += 1) {
     await page.goto('about:blank');
-    const start = Date.now();
     await page.goto(`${world.info.url}/#/s/${session}`);
-    await page.locator('.row.turn').waitFor();
-    await page.getByText('The last message of all.').last().waitFor();
-    times.push(Date.now() - start);
-  };
-  // A machine that does something else for a moment is not the page's fault: one of a few times has to be fast enough.
-  do await open(); while (times.at(-1) >= 1000 && times.length < 3);
-  console.log(`       5000 messages: open after ${times.join(', ')} ms`);
-  assert.ok(times.at(-1) < 1000, `${times.join(', ')} ms`);
+    times.push(Math.round(await page.evaluate(() => window.opened)));
+  }
+  const median = [...times].sort((a, b) => a - b)[2];
+  console.log(`       5000 messages: on the screen after ${times.join(', ')} ms, median ${median}`);
+  assert.ok(median < 1000, `${times.join(', ')} ms`);
   const rows = () => page.locator('.rows .row').count();
   const shown = await rows();
   assert.ok(shown < 150, `${shown} rows are in the page`);
@@ -153,6 +237,19 @@ export async function a_phone(world) {
   const fits = async (what) => {
     const wide = await page.evaluate(() => document.documentElement.scrollWidth);
     assert.ok(wide <= 360, `${what} is ${wide} pixels wide`);
+    // What is wider than the screen can be scrolled by itself, as code can; it is not cut off.
+    const cut = await page.evaluate(() => {
+      const scrolls = (/** @type {Element} */ element) => {
+        for (let box = element.parentElement; box !== null && !box.matches('.chat-log, .list-scroll, .sheet, body'); box = box.parentElement) {
+          if (getComputedStyle(box).overflowX !== 'visible' && box.getBoundingClientRect().right <= innerWidth + 1) return true;
+        }
+        return false;
+      };
+      return [...document.querySelectorAll('body *')]
+        .filter((element) => element.checkVisibility() && !element.classList.contains('unseen') && element.getBoundingClientRect().right > innerWidth + 1 && !scrolls(element))
+        .map((element) => element.outerHTML.slice(0, 120));
+    });
+    assert.deepEqual(cut, [], what);
   };
   const targets = async (what, place) => {
     const small = await page.locator(place).evaluate((root) =>
@@ -163,6 +260,10 @@ export async function a_phone(world) {
   };
   await fits('the list');
   await targets('the list', '.list-pane');
+  await page.getByRole('button', { name: 'New session' }).first().tap();
+  await fits('a new session');
+  await targets('a new session', 'dialog');
+  await page.getByRole('button', { name: 'Cancel' }).tap();
   await world.start(page, 'run touch a-file-with-a-very-long-name-that-fits-no-phone-at-all-and-goes-on-and-on-and-on.txt');
   await page.getByRole('button', { name: 'Allow once' }).waitFor();
   await fits('an approval');
@@ -181,22 +282,70 @@ export async function a_phone(world) {
   await page.getByRole('button', { name: 'Allow once' }).tap();
   await page.locator('.row.turn').waitFor();
   await fits('the chat');
+  for (const name of [/^Mode:/, /^Model:/, 'Session menu']) {
+    await page.getByRole('button', { name }).tap();
+    await fits(String(name));
+    await targets(String(name), 'dialog');
+    await page.getByRole('button', { name: 'Close' }).tap();
+  }
+  await say(page, 'run false || ls a-name-that-is-far-too-long-for-any-phone-and-not-there-at-all');
+  await page.locator('.call.bad > summary').tap();
+  await fits('what a call did');
+  await say(page, 'look around');
+  await page.locator('.run > summary').tap();
+  await page.locator('.run .call > summary').first().tap();
+  await fits('a run of calls');
+  await targets('a run of calls', '.chat-log');
+  await say(page, 'markdown');
+  await page.locator('.prose table').waitFor();
+  await fits('markdown');
+  await until('the turn is over', async () => page.locator('.composer .send').isVisible());
   await say(page, 'two questions');
   await page.getByRole('button', { name: 'Answer' }).waitFor();
   await fits('questions');
   await targets('questions', '.approval');
   await page.getByRole('button', { name: 'Skip' }).tap();
-  await page.locator('.row.turn').nth(1).waitFor();
+  await until('the turn is over', async () => page.locator('.composer .send').isVisible());
   await page.getByRole('link', { name: 'All sessions' }).tap();
   await page.locator('.list-pane').waitFor();
   await fits('the list with a session');
   await page.getByRole('link', { name: 'Settings' }).tap();
   await page.getByRole('heading', { name: 'Devices' }).waitFor();
   await fits('settings');
+  await targets('settings', '.settings');
   await page.getByRole('radio', { name: 'Dark' }).check({ force: true });
   assert.equal(await page.evaluate(() => getComputedStyle(document.body).colorScheme), 'dark');
   await page.reload();
   assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), 'dark');
+}
+
+export async function a_phone_with_its_keyboard(world) {
+  await world.serve();
+  const page = await world.page({ phone: true });
+  const seen = (what, height) => page.locator(what).evaluateAll((all, height) => all.filter((element) => {
+    const { top, bottom } = element.getBoundingClientRect();
+    return top >= 0 && bottom <= height + 0.5;
+  }).length, height);
+  await world.start(page, 'run touch typed.txt');
+  await page.getByRole('button', { name: 'Deny…' }).tap();
+  await page.getByRole('textbox', { name: 'Reason for the model' }).focus();
+  // Most phones make the page smaller: the command, the reason and the answers are still there.
+  await page.setViewportSize({ width: 360, height: 400 });
+  await until('all of it is seen', async () => (await seen('.approval .preview, .approval textarea, .approval .button', 400)) === 5);
+  await page.getByRole('button', { name: 'Deny', exact: true }).tap();
+  await page.locator('.row.turn').waitFor();
+  await page.getByRole('combobox', { name: 'Message' }).fill('one\ntwo\nthree');
+  await until('what is typed is seen', async () => (await seen('.composer-field, .send', 400)) === 2);
+  await page.setViewportSize({ width: 360, height: 740 });
+  // Others lay it over the page: then the page makes room itself, and takes it back.
+  const lay = (height) => page.evaluate((height) => {
+    Object.defineProperty(visualViewport, 'height', { value: height, configurable: true });
+    visualViewport.dispatchEvent(new Event('resize'));
+  }, height);
+  await lay(420);
+  await until('the composer is above the keyboard', async () => (await seen('.composer', 420)) === 1);
+  await lay(740);
+  await until('the page is whole again', async () => (await page.locator('#app').boundingBox()).height === 740);
 }
 
 export async function ending_resuming_replaying(world) {

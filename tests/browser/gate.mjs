@@ -8,10 +8,11 @@ export class Gate {
   #target = 0;
   #shut = false;
 
-  /** Opens one at a free port, for what is under `path`. */
-  static async open(path) {
+  /** Opens one at a free port, for what is under `path`; some proxies take that away from what they pass on. */
+  static async open(path, strips = false) {
     const gate = new Gate();
     gate.path = path;
+    gate.strips = strips;
     gate.#server = createServer((asked, answer) => gate.#http(asked, answer));
     gate.#server.on('upgrade', (asked, socket, head) => gate.#upgrade(asked, socket, head));
     gate.#server.on('connection', (socket) => gate.#came(socket));
@@ -50,12 +51,16 @@ export class Gate {
     socket.on('close', () => this.#sockets.delete(socket));
   }
 
+  #onward(url) {
+    return this.strips ? url.slice(this.path.length) || '/' : url;
+  }
+
   #http(asked, answer) {
     if (!asked.url.startsWith(this.path)) {
       answer.writeHead(404).end();
       return;
     }
-    const there = { host: '127.0.0.1', port: this.#target, path: asked.url, method: asked.method, headers: asked.headers };
+    const there = { host: '127.0.0.1', port: this.#target, path: this.#onward(asked.url), method: asked.method, headers: asked.headers };
     const onward = request(there, (reply) => {
       answer.writeHead(reply.statusCode, reply.headers);
       reply.pipe(answer);
@@ -67,7 +72,7 @@ export class Gate {
   #upgrade(asked, socket, head) {
     const onward = connect(this.#target, '127.0.0.1', () => {
       const headers = Object.entries(asked.headers).map(([name, value]) => `${name}: ${value}\r\n`).join('');
-      onward.write(`GET ${asked.url} HTTP/1.1\r\n${headers}\r\n`);
+      onward.write(`GET ${this.#onward(asked.url)} HTTP/1.1\r\n${headers}\r\n`);
       onward.write(head);
       onward.pipe(socket);
       socket.pipe(onward);

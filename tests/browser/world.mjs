@@ -39,10 +39,10 @@ export class World {
   }
 
   /** Starts the bridge: with a script of this folder, or with the demo. */
-  async serve({ script = 'talk.toml', path = null, gate = false } = {}) {
+  async serve({ script = 'talk.toml', path = null, strips = false, gate = false } = {}) {
     const args = script === 'demo' ? ['--demo'] : ['--script', join(HERE, script)];
     if (gate || path !== null) {
-      this.#gate = await Gate.open(path ?? '');
+      this.#gate = await Gate.open(path ?? '', strips);
       args.push('--public-url', this.#gate.url);
     }
     await this.#serve(args, {});
@@ -146,7 +146,7 @@ export class World {
     await page.goto(await this.offer());
     await page.getByLabel('Name of this device').fill(name);
     await page.getByRole('button', { name: 'Pair this browser' }).click();
-    await page.locator('.sync.live').waitFor({ state: 'attached' });
+    await page.locator('.list-head .sync.live').waitFor({ state: 'attached' });
     return page;
   }
 

@@ -12,6 +12,9 @@ use crate::auth::{DeviceError, Devices};
 use crate::log::{SqliteStore, StorageError};
 use crate::push::{Push, PushError, PushSetup};
 
+/// The variable that processes of a bridge's sessions are known by.
+const MARK: &str = "PILOTHOUSE_BRIDGE";
+
 /// Why the directory cannot be used.
 #[derive(Debug, Error)]
 pub enum StateDirError {
@@ -58,7 +61,25 @@ impl StateDir {
             Err(error) => return Err(failed(error.into())),
         }
         let id = read_id(&path.join("id")).map_err(failed)?;
+        let path = path.canonicalize().map_err(failed)?;
         Ok(Self { path, id, _lock: lock })
+    }
+
+    /// What every process of a session has in its environment: a name, and what tells this bridge's processes from those
+    /// of any other. A copy of the directory is another bridge.
+    pub(crate) fn mark(&self) -> (&'static str, String) {
+        (MARK, format!("{} {}", self.id, self.path.display()))
+    }
+
+    /// Ends what a bridge left running that was killed. The kernel has ended the CLIs that it started itself, but not
+    /// those behind a wrapper, nor what they have started: two processes on one Claude session destroy its transcript.
+    pub(crate) fn end_orphans(&self) {
+        let (name, value) = self.mark();
+        let left = pilothouse_proc::marked(name, &value).len();
+        if left > 0 {
+            tracing::warn!(processes = left, "the last bridge left processes running: they are ended");
+            pilothouse_proc::kill_marked(name, &value);
+        }
     }
 
     /// Tells bridges on one machine apart: cookies do not know ports.

@@ -32,33 +32,40 @@ fn the_messages_of_the_original_client_are_read() {
 #[test]
 fn an_error_says_where() {
     let rows = [
-        ("", "not a message: it is no JSON object; send one JSON object with a `type` per frame"),
-        ("[1]", "not a message: it is no JSON object; send one JSON object with a `type` per frame"),
+        ("", "not a message at column 1: it is no JSON object; send one JSON object with a `type` per frame"),
+        (
+            "[1]",
+            "not a message at column 1: it is no JSON object; send one JSON object with a `type` per frame",
+        ),
         (
             r#"{"text":"x"}"#,
-            "not a message: missing field `type`; send one JSON object with a `type` per frame",
+            "not a message at column 12: missing field `type`; send one JSON object with a `type` per frame",
         ),
         (
             r#"{"type":7}"#,
-            "not a message: invalid type: integer `7`, expected a string; send one JSON object with a `type` per frame",
+            "not a message at `type`, column 9: invalid type: integer `7`, expected a string; send one JSON object with a `type` per frame",
         ),
         (
             r#"{"type":"input""#,
-            "not a message: EOF while parsing an object; send one JSON object with a `type` per frame",
+            "not a message at column 15: EOF while parsing an object; send one JSON object with a `type` per frame",
+        ),
+        (
+            "{\"type\":\"input\",\n \"text\": x}",
+            "not a message at line 2, column 10: expected value; send one JSON object with a `type` per frame",
         ),
         (r#"{"type":"teleport"}"#, "`teleport` is no message of this bridge"),
-        (r#"{"type":"input"}"#, "`input` is malformed: missing field `text`"),
+        (r#"{"type":"input"}"#, "`input` is malformed at column 16: missing field `text`"),
         (
             r#"{"type":"approve","id":7}"#,
-            "`approve` is malformed at `id`: invalid type: integer `7`, expected a string",
+            "`approve` is malformed at `id`, column 24: invalid type: integer `7`, expected a string",
         ),
         (
             r#"{"type":"input","text":"x","images":[{"mediaType":"image/png","data":1}]}"#,
-            "`input` is malformed at `images[0].data`: invalid type: integer `1`, expected a string",
+            "`input` is malformed at `images[0].data`, column 70: invalid type: integer `1`, expected a string",
         ),
         (
             r#"{"type":"input","text":"x","delivery":"later"}"#,
-            "`input` is malformed at `delivery`: unknown variant `later`, expected one of `queue`, `steer`, `interrupt`",
+            "`input` is malformed at `delivery`, column 45: unknown variant `later`, expected one of `queue`, `steer`, `interrupt`",
         ),
     ];
     for (text, expected) in rows {
@@ -161,7 +168,7 @@ fn events() -> Vec<Event> {
         ModelChanged { model: None, by: "phone".to_owned() }.into(),
         SessionRenamed { title: "t".to_owned(), by: "phone".to_owned() }.into(),
         SessionArchived { archived: true, by: "phone".to_owned() }.into(),
-        Partial { text: "half a".to_owned(), thinking: String::new() }.into(),
+        Partial { text: "half a".to_owned(), ..Partial::default() }.into(),
         Frame { kind: "telepathy".to_owned(), frame: json(json!({"type": "telepathy"})) }.into(),
     ]
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::error::MessageError;
 use super::ids::{ApprovalId, ClientMessageId, InputId, RequestId, Seq, SessionId};
-use super::union::{Bare, reason, union};
+use super::union::{Bare, Flaw, located, union};
 use super::values::{Delivery, Image, Lease};
 
 union! {
@@ -20,7 +20,7 @@ union! {
     /// assert!(matches!(received.message, Ok(ClientMessage::Input(input)) if input.text == "hello"));
     /// let received = Received::decode(r#"{"type":"input","text":7}"#);
     /// assert_eq!(received.message.unwrap_err().to_string(),
-    ///     "`input` is malformed at `text`: invalid type: integer `7`, expected a string");
+    ///     "`input` is malformed at `text`, column 24: invalid type: integer `7`, expected a string");
     /// ```
     pub enum ClientMessage {
         /// Starts a session.
@@ -51,6 +51,8 @@ union! {
         Subscribe(Subscribe) = "subscribe",
         /// Asks for no more events of a session.
         Unsubscribe(Unsubscribe) = "unsubscribe",
+        /// Asks for what the model is writing, as HTML.
+        GetStream(GetStream) = "get_stream",
         /// Ends the running turn.
         Interrupt(Interrupt) = "interrupt",
         /// Changes what is allowed without asking.
@@ -84,14 +86,16 @@ pub struct Received {
 impl Received {
     /// Reads one frame.
     pub fn decode(text: &str) -> Self {
-        let not_a_message =
-            |reason: String| Self { request_id: None, message: Err(MessageError::NotAMessage { reason }) };
-        if !text.trim_start().starts_with('{') {
-            return not_a_message("it is no JSON object".to_owned());
-        }
-        let head: Head<'_> = match serde_json::from_str(text) {
+        // A list would be read as the members of the message in their order.
+        let head = match text.trim_start().starts_with('{') {
+            true => located::<Head<'_>>(text),
+            false => Err(Flaw { place: "column 1".to_owned(), reason: "it is no JSON object".to_owned() }),
+        };
+        let head = match head {
             Ok(head) => head,
-            Err(error) => return not_a_message(reason(&error)),
+            Err(Flaw { place, reason }) => {
+                return Self { request_id: None, message: Err(MessageError::NotAMessage { place, reason }) };
+            }
         };
         Self { request_id: head.request_id, message: ClientMessage::read(&head.tag, text) }
     }
@@ -284,6 +288,9 @@ pub struct ResumeSession {
     /// What to do when the Claude session is in use. *Extension.*
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lease: Option<Lease>,
+    /// Makes the same request, sent twice, fork or take over once. *Extension.*
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client_message_id: Option<ClientMessageId>,
 }
 
 /// Says that the client knows this protocol's own messages. Without it a connection gets only those of the original
@@ -313,6 +320,14 @@ pub struct Subscribe {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Unsubscribe {
+    /// The session.
+    pub session_id: SessionId,
+}
+
+/// Asks for what the model is writing, as HTML: a page that shows it may ask as often as it can draw. *Extension.*
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct GetStream {
     /// The session.
     pub session_id: SessionId,
 }

@@ -9,8 +9,10 @@ use thiserror::Error;
 #[non_exhaustive]
 pub enum MessageError {
     /// Not a JSON object with a `type`.
-    #[error("not a message: {reason}; send one JSON object with a `type` per frame")]
+    #[error("not a message at {place}: {reason}; send one JSON object with a `type` per frame")]
     NotAMessage {
+        /// Where it stops being one.
+        place: String,
         /// What it is instead.
         reason: String,
     },
@@ -21,11 +23,11 @@ pub enum MessageError {
         tag: String,
     },
     /// A known `type` with something wrong in it.
-    #[error("`{tag}` is malformed{}: {reason}", at(.place))]
+    #[error("`{tag}` is malformed at {place}: {reason}")]
     Malformed {
         /// The `type`.
         tag: String,
-        /// The path of the member that is wrong; empty for the message itself.
+        /// The path of the member that is wrong, if it is one member, and where in the text that is.
         place: String,
         /// What is wrong with it.
         reason: String,
@@ -77,8 +79,4 @@ pub enum ErrorCode {
 
 fn shown(tag: &str) -> String {
     tag.chars().take(60).collect()
-}
-
-fn at(place: &str) -> String {
-    if place.is_empty() { String::new() } else { format!(" at `{place}`") }
 }

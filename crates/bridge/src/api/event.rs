@@ -129,7 +129,8 @@ pub struct ToolResult {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TurnEnd {
-    /// `success`, one of the CLI's `error_…`, `stopped` after `stop_session`, or `process_ended` when the CLI died.
+    /// `success`, one of the CLI's `error_…`, `stopped` after `stop_session`, `process_ended` when the CLI died, or
+    /// `no_result` when it came to rest without saying how the turn ended.
     pub subtype: String,
     /// The final words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -158,6 +159,10 @@ pub struct TurnEnd {
     /// The device that stopped the session. *Extension.*
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
+    /// Approvals that were given and of which nobody knows what came of them: the CLI was gone before their calls had a
+    /// result. *Extension.*
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub indeterminate: Vec<ApprovalId>,
 }
 
 /// A tool call, a question or a plan waits for a decision.
@@ -344,6 +349,9 @@ pub struct Partial {
     pub text: String,
     /// Its thinking.
     pub thinking: String,
+    /// Its text as HTML.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rendered: Option<String>,
 }
 
 /// Anything else that the CLI wrote.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::error::MessageError;
 use super::event::Event;
 use super::ids::{Seq, SessionId};
-use super::union::{body, reason};
+use super::union::{Flaw, body, located};
 
 impl Event {
     /// Whether the original client knows this message.
@@ -53,8 +53,8 @@ impl Logged {
     /// # Errors
     /// When it is something else.
     pub fn decode(text: &str) -> Result<Self, MessageError> {
-        let head: Head<'_> = serde_json::from_str(text)
-            .map_err(|error| MessageError::NotAMessage { reason: reason(&error) })?;
+        let head: Head<'_> =
+            located(text).map_err(|Flaw { place, reason }| MessageError::NotAMessage { place, reason })?;
         let envelope: OwnEnvelope = body(&head.tag, text)?;
         let event = Event::read(&head.tag, text)?;
         Ok(Self { session_id: envelope.session_id, seq: envelope.seq, at: envelope.at, event })

@@ -18,9 +18,9 @@ mod union;
 mod values;
 
 pub use client::{
-    Answer, Approve, ApproveAlways, ArchiveSession, CancelInput, ClientMessage, EditInput, GetHistory, Hello,
-    Input, Interrupt, ListRecentSessions, ListSessions, Ping, Received, Reject, RenameSession, ResumeSession,
-    SetMode, SetModel, Start, StopSession, Subscribe, Unsubscribe, Visible,
+    Answer, Approve, ApproveAlways, ArchiveSession, CancelInput, ClientMessage, EditInput, GetHistory,
+    GetStream, Hello, Input, Interrupt, ListRecentSessions, ListSessions, Ping, Received, Reject,
+    RenameSession, ResumeSession, SetMode, SetModel, Start, StopSession, Subscribe, Unsubscribe, Visible,
 };
 pub use error::{ErrorCode, MessageError};
 pub use event::{
@@ -34,7 +34,7 @@ pub(crate) use logged::{is_original, tag_of};
 pub use rendered::{Diff, DiffLine, Hunk, LineKind, Preview, Truncated};
 pub use reply::{
     Ack, AgentInfo, AgentKind, ApprovalReply, ApprovalStatus, ErrorReply, History, Pong, Presence, Reply,
-    SessionCreated, Status, StreamDelta, StreamSnapshot, Subscribed, ThinkingDelta, Welcome,
+    SessionCreated, Status, StreamDelta, StreamRendered, StreamSnapshot, Subscribed, ThinkingDelta, Welcome,
 };
 pub use schema::schema;
 pub use sessions::{RecentSession, RecentSessions, SessionChanged, SessionList, SessionView};

@@ -36,6 +36,8 @@ union! {
         Subscribed(Subscribed) = "subscribed",
         /// What was streamed so far of the message that the model writes.
         StreamSnapshot(StreamSnapshot) = "stream_snapshot",
+        /// The reply to `get_stream`.
+        StreamRendered(StreamRendered) = "stream_rendered",
         /// A command is in the log.
         Ack(Ack) = "ack",
         /// What became of a decision.
@@ -83,6 +85,7 @@ impl Reply {
                 | Self::Welcome(_)
                 | Self::Subscribed(_)
                 | Self::StreamSnapshot(_)
+                | Self::StreamRendered(_)
                 | Self::Ack(_)
                 | Self::ApprovalReply(_)
                 | Self::Presence(_)
@@ -241,6 +244,18 @@ pub struct StreamSnapshot {
     pub text: String,
     /// Its thinking.
     pub thinking: String,
+}
+
+/// What was streamed so far of the text that the model writes, as HTML; empty when it writes none.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct StreamRendered {
+    /// The session.
+    pub session_id: SessionId,
+    /// How much of the text this is, counted as the `offset` of deltas is.
+    pub length: u64,
+    /// That much of it as HTML.
+    pub rendered: String,
 }
 
 /// A command is in the log, and will be there after any crash.

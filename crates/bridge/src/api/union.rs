@@ -75,16 +75,40 @@ pub(crate) struct Bare {}
 
 /// Reads the members of one message, and says where it is wrong if it is.
 pub(crate) fn body<'a, B: Deserialize<'a>>(tag: &str, text: &'a str) -> Result<B, MessageError> {
-    let mut reader = serde_json::Deserializer::from_str(text);
-    serde_path_to_error::deserialize(&mut reader).map_err(|error| {
-        let place = error.path().to_string();
-        let place = if place == "." { String::new() } else { place };
-        MessageError::Malformed { tag: tag.to_owned(), place, reason: reason(error.inner()) }
+    located(text).map_err(|Flaw { place, reason }| MessageError::Malformed {
+        tag: tag.to_owned(),
+        place,
+        reason,
     })
 }
 
-/// What serde says, without the line and column of a message that is one line.
-pub(crate) fn reason(error: &serde_json::Error) -> String {
+/// What is wrong with a text.
+pub(crate) struct Flaw {
+    /// The path of the member that is wrong, if it is a member, and where in the text that is.
+    pub(crate) place: String,
+    pub(crate) reason: String,
+}
+
+/// Reads a text, and says where it is wrong if it is.
+pub(crate) fn located<'a, B: Deserialize<'a>>(text: &'a str) -> Result<B, Flaw> {
+    let mut reader = serde_json::Deserializer::from_str(text);
+    serde_path_to_error::deserialize(&mut reader).map_err(|error| {
+        let path = error.path().to_string();
+        let (line, column) = (error.inner().line(), error.inner().column());
+        // Nearly every message is one line.
+        let place = match line {
+            0 | 1 => format!("column {column}"),
+            _ => format!("line {line}, column {column}"),
+        };
+        // In text that is no JSON, a path is only how far the reader got.
+        let is_member = error.inner().is_data() && path != ".";
+        let place = if is_member { format!("`{path}`, {place}") } else { place };
+        Flaw { place, reason: reason(error.inner()) }
+    })
+}
+
+/// What serde says, without the line and column, which are told on their own.
+fn reason(error: &serde_json::Error) -> String {
     let text = error.to_string();
     match text.rfind(" at line ") {
         Some(end) => text.get(..end).unwrap_or(&text).to_owned(),

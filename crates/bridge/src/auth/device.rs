@@ -16,6 +16,12 @@ use super::secret::Secret;
 /// The longest name of a device that is kept, in characters.
 const LONGEST_NAME: usize = 60;
 
+/// The device of the user at this machine.
+const OWNER: &str = "this machine";
+
+/// What stands in logs where a device would, and is none.
+const NOT_DEVICES: [&str; 3] = ["the bridge", "the time limit", "transcript"];
+
 /// Names a device.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -32,7 +38,10 @@ pub struct Device {
     pub scopes: Scopes,
     /// When it was added, in milliseconds since 1970.
     pub added_at: i64,
-    /// What is kept of its credential.
+    /// When its access was taken away. It is kept for its name, which logs still tell of: no other device gets it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    revoked_at: Option<i64>,
+    /// What is kept of its credential; nothing once it is revoked.
     hash: String,
 }
 
@@ -61,6 +70,7 @@ pub struct Devices {
 
 #[derive(Debug, Default)]
 struct Inner {
+    /// All that ever were, in the order in which they came.
     devices: Vec<Device>,
     /// Cancelled when a device is revoked, which ends its connections.
     connected: HashMap<DeviceId, CancellationToken>,
@@ -73,11 +83,17 @@ impl Devices {
     /// When it is there and cannot be read: then nobody is let in, rather than everybody anew.
     pub fn open(path: impl Into<PathBuf>) -> Result<Self, DeviceError> {
         let path = path.into();
-        let devices = match std::fs::read(&path) {
+        let read: Vec<Device> = match std::fs::read(&path) {
             Ok(bytes) => serde_json::from_slice(&bytes).map_err(|error| file_error(&path, &error))?,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
             Err(error) => return Err(file_error(&path, &error)),
         };
+        // Names were not always told apart.
+        let devices = read.into_iter().fold(Vec::new(), |mut devices, device| {
+            let name = free_name(&device.name, &devices);
+            devices.push(Device { name, ..device });
+            devices
+        });
         Ok(Self { path, inner: Mutex::new(Inner { devices, connected: HashMap::new() }) })
     }
 
@@ -85,37 +101,40 @@ impl Devices {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a device and gives its credential, which is shown this once.
+    /// Adds a device and gives its credential, which is shown this once. A name that another device has, or had, gets a
+    /// number: whoever reads in a log who decided something must not have to guess.
     ///
     /// # Errors
     /// When the file cannot be written.
     pub fn add(&self, name: &str, scopes: Scopes) -> Result<(Device, Secret), DeviceError> {
         let secret = Secret::fresh().map_err(|error| file_error(&self.path, &error))?;
-        let shown: String = name.chars().filter(|char| !char.is_control()).take(LONGEST_NAME).collect();
-        let shown = shown.trim();
+        let mut inner = self.lock();
         let device = Device {
             id: DeviceId(uuid::Uuid::new_v4().to_string()),
-            name: if shown.is_empty() { "unnamed device" } else { shown }.to_owned(),
+            name: free_name(name, &inner.devices),
             scopes,
-            added_at: jiff::Timestamp::now().as_millisecond(),
+            added_at: now(),
+            revoked_at: None,
             hash: secret.hash(),
         };
-        let mut inner = self.lock();
         inner.devices.push(device.clone());
-        self.save(&inner.devices)?;
+        if let Err(error) = self.save(&inner.devices) {
+            inner.devices.pop();
+            return Err(error);
+        }
         Ok((device, secret))
     }
 
     /// The device that this is the credential of.
     pub fn authenticate(&self, presented: &Secret) -> Option<Device> {
         let hash = presented.hash();
-        self.lock().devices.iter().find(|device| device.hash == hash).cloned()
+        self.lock().allowed().find(|device| device.hash == hash).cloned()
     }
 
     /// Cancelled when the device is revoked.
     pub fn revoked(&self, id: &DeviceId) -> CancellationToken {
         let mut inner = self.lock();
-        if !inner.devices.iter().any(|device| device.id == *id) {
+        if !inner.allowed().any(|device| device.id == *id) {
             let token = CancellationToken::new();
             token.cancel();
             return token;
@@ -129,8 +148,13 @@ impl Devices {
     /// When there is no such device, or the file cannot be written.
     pub fn revoke(&self, id: &str) -> Result<Device, DeviceError> {
         let mut inner = self.lock();
-        let at = inner.devices.iter().position(|device| device.id.0 == id || device.name == id);
-        let device = inner.devices.remove(at.ok_or_else(|| DeviceError::Unknown(id.to_owned()))?);
+        let named =
+            |device: &&mut Device| device.revoked_at.is_none() && (device.id.0 == id || device.name == id);
+        let found =
+            inner.devices.iter_mut().find(named).ok_or_else(|| DeviceError::Unknown(id.to_owned()))?;
+        let device = found.clone();
+        found.revoked_at = Some(now());
+        found.hash = String::new();
         if let Some(connected) = inner.connected.remove(&device.id) {
             connected.cancel();
         }
@@ -138,9 +162,9 @@ impl Devices {
         Ok(device)
     }
 
-    /// All devices.
+    /// All devices that may talk to the bridge.
     pub fn list(&self) -> Vec<Device> {
-        self.lock().devices.clone()
+        self.lock().allowed().cloned().collect()
     }
 
     /// Reads the credential of the user at this machine from a file, or makes both on the first run.
@@ -154,9 +178,23 @@ impl Devices {
                 return Ok(secret);
             }
         }
-        let (_, secret) = self.add("this machine", Scopes::all())?;
+        let secret = self.renewed_owner()?;
         write_private(token_file, secret.reveal().as_bytes())
             .map_err(|error| file_error(token_file, &error))?;
+        Ok(secret)
+    }
+
+    /// A new credential for the user at this machine. The one that is lost is good for nobody any more.
+    fn renewed_owner(&self) -> Result<Secret, DeviceError> {
+        let mut inner = self.lock();
+        let is_owner = |device: &&mut Device| device.revoked_at.is_none() && device.name == OWNER;
+        let Some(owner) = inner.devices.iter_mut().find(is_owner) else {
+            drop(inner);
+            return Ok(self.add(OWNER, Scopes::all())?.1);
+        };
+        let secret = Secret::fresh().map_err(|error| file_error(&self.path, &error))?;
+        owner.hash = secret.hash();
+        self.save(&inner.devices)?;
         Ok(secret)
     }
 
@@ -164,6 +202,35 @@ impl Devices {
         let text = serde_json::to_vec_pretty(devices).map_err(|error| file_error(&self.path, &error))?;
         write_private(&self.path, &text).map_err(|error| file_error(&self.path, &error))
     }
+}
+
+impl Inner {
+    fn allowed(&self) -> impl Iterator<Item = &Device> {
+        self.devices.iter().filter(|device| device.revoked_at.is_none())
+    }
+}
+
+/// The name as it is shown, with a number if somebody else has it.
+fn free_name(wanted: &str, devices: &[Device]) -> String {
+    let words: String = wanted.chars().filter(|char| !is_invisible(*char)).take(LONGEST_NAME).collect();
+    let shown = words.split_whitespace().collect::<Vec<_>>().join(" ");
+    let shown = if shown.is_empty() { "unnamed device".to_owned() } else { shown };
+    let taken = |name: &String| {
+        let of_devices = devices.iter().map(|device| device.name.as_str());
+        of_devices.chain(NOT_DEVICES).any(|other| other.to_lowercase() == name.to_lowercase())
+    };
+    let numbered = (2_u64..).map(|number| format!("{shown} {number}"));
+    std::iter::once(shown.clone()).chain(numbered).find(|name| !taken(name)).unwrap_or(shown)
+}
+
+/// Whether a character would make two names look the same, or turn one around.
+fn is_invisible(char: char) -> bool {
+    let formats = matches!(char, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
+    formats || (char.is_control() && !char.is_whitespace())
+}
+
+fn now() -> i64 {
+    jiff::Timestamp::now().as_millisecond()
 }
 
 /// Replaces a file as a whole, readable by the user alone from its first moment.

@@ -19,20 +19,15 @@ impl Bucket {
 
     /// Takes a token; false when there is none.
     pub fn take(&mut self, now: Instant) -> bool {
-        let some = self.has_some(now);
-        if some {
-            self.left -= 1.0;
-        }
-        some
-    }
-
-    /// Whether there is a token to take.
-    pub fn has_some(&mut self, now: Instant) -> bool {
         if let Some(since) = self.since {
             let passed = now.saturating_duration_since(since).as_secs_f64();
             self.left = (self.left + passed * self.per_second).min(self.size);
         }
         self.since = Some(now);
-        self.left >= 1.0
+        let some = self.left >= 1.0;
+        if some {
+            self.left -= 1.0;
+        }
+        some
     }
 }

@@ -16,6 +16,10 @@ const LIFE: Duration = Duration::from_secs(120);
 /// How many codes may be open at a time.
 const OPEN: usize = 8;
 
+/// How many letters a code has: eighty bits, so that guessing is hopeless at any speed and nobody has to be kept waiting
+/// who has the right one.
+const LENGTH: usize = 16;
+
 /// Letters that are not taken for one another when read aloud.
 const LETTERS: &[u8; 32] = b"abcdefghjkmnpqrstuvwxyz23456789_";
 
@@ -36,8 +40,8 @@ pub enum ClaimError {
     /// It was never given out, is used, or is too old. Which of these is not told.
     #[error("the pairing code is not valid: it is good once, for two minutes; ask for a new one")]
     Invalid,
-    /// Too many wrong codes.
-    #[error("too many attempts: wait a minute")]
+    /// It is wrong, like too many before it.
+    #[error("too many wrong pairing codes: ask for a new one")]
     TooMany,
     /// The device could not be stored.
     #[error(transparent)]
@@ -65,7 +69,7 @@ struct Open {
 
 impl Default for Pairing {
     fn default() -> Self {
-        // Five guesses, then one every twelve seconds: hopeless against fifty bits that live two minutes.
+        // Five wrong ones are told that they are wrong, then one every twelve seconds. The others need not know.
         Self { inner: Mutex::new(Inner { open: Vec::new(), wrong: Bucket::new(5.0, 1.0 / 12.0) }) }
     }
 }
@@ -81,7 +85,7 @@ impl Pairing {
 
     pub(crate) fn offer_at(&self, scopes: Scopes, now: Instant) -> std::io::Result<Code> {
         let letter = |byte: u8| LETTERS.get(usize::from(byte % 32)).copied().map_or('x', char::from);
-        let code: String = random::<10>()?.into_iter().map(letter).collect();
+        let code: String = random::<LENGTH>()?.into_iter().map(letter).collect();
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
         inner.open.retain(|open| open.until > now);
         if inner.open.len() >= OPEN {
@@ -108,14 +112,11 @@ impl Pairing {
         now: Instant,
     ) -> Result<(Device, Secret), ClaimError> {
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
-        if !inner.wrong.has_some(now) {
-            return Err(ClaimError::TooMany);
-        }
         inner.open.retain(|open| open.until > now);
         let hash = Secret::presented(code.trim().to_lowercase()).hash();
         let Some(at) = inner.open.iter().position(|open| open.hash == hash) else {
-            inner.wrong.take(now);
-            return Err(ClaimError::Invalid);
+            // A right code is always good: who guesses must not shut those out who have one.
+            return Err(if inner.wrong.take(now) { ClaimError::Invalid } else { ClaimError::TooMany });
         };
         let open = inner.open.remove(at);
         drop(inner);

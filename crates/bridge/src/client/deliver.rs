@@ -4,9 +4,9 @@ use serde_json::value::RawValue;
 
 use super::dispatch::Stopped;
 use super::{Client, Gone, Sink};
-use crate::api::{Event, Json, Logged, Seq, SessionChanged, SessionId, SessionView};
+use crate::api::{Continuity, Event, Json, Logged, Seq, SessionChanged, SessionId, SessionView, Subscribed};
 use crate::log::StoredEvent;
-use crate::session::{Refusal, Taken};
+use crate::session::{Channel, Refusal, Taken};
 use crate::ws;
 
 /// How many events are read from the log at a time.
@@ -82,7 +82,10 @@ impl Client {
         let mut sent = self.sent.get(session_id).copied().unwrap_or_default();
         while sent < channel.view().seq {
             let page = self.hub.log().read_after(session_id, sent, STEP).await.map_err(Refusal::from)?;
-            let Some(last) = page.last() else { break };
+            let (Some(first), Some(last)) = (page.first(), page.last()) else { break };
+            if first.seq > sent.next() {
+                self.tell_of_gap(&channel, first.seq, sink).await?;
+            }
             sent = last.seq;
             for event in &page {
                 if self.extended || is_original(event) {
@@ -95,6 +98,13 @@ impl Client {
             self.reply(snapshot, None, sink).await?;
         }
         Ok(())
+    }
+
+    /// The log has forgotten what comes next for a client that was behind.
+    async fn tell_of_gap(&self, channel: &Channel, first: Seq, sink: &mut impl Sink) -> Result<(), Gone> {
+        let since = Seq(first.0.saturating_sub(1));
+        let (session_id, session) = ((*channel.id).clone(), channel.view());
+        self.reply(Subscribed { session_id, continuity: Continuity::Gap, since, session }, None, sink).await
     }
 
     /// Events as a page of history. The original client knows no message that ends an approval, so it is shown only

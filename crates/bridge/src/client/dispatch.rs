@@ -7,9 +7,10 @@ use pilothouse::{PermissionMode, PermissionUpdate};
 use super::{Client, Gone, Sink, scopes};
 use crate::api::{
     ApprovalId, ApproveAlways, ClientMessage, ErrorCode, ErrorReply, GetHistory, PROTOCOL, Pong, Received,
-    RequestId, Seq, SessionCreated, SessionId, SessionList, Subscribe, Subscribed, Welcome,
+    RequestId, Seq, SessionCreated, SessionId, SessionList, StreamRendered, Subscribe, Subscribed, Welcome,
 };
 use crate::auth::{Project, Scope};
+use crate::render;
 use crate::session::{Channel, Parcel, Refusal, Started, Verdict, What};
 use crate::ws;
 
@@ -37,6 +38,7 @@ impl Client {
         let client_message_id = match &message {
             ClientMessage::Input(input) => input.client_message_id.clone(),
             ClientMessage::Start(start) => start.client_message_id.clone(),
+            ClientMessage::ResumeSession(resume) => resume.client_message_id.clone(),
             _ => None,
         };
         let session_id = named_session(&message);
@@ -132,6 +134,12 @@ impl Client {
                     self.hub.channel(&unsubscribe.session_id)?.leave(&self.outbox);
                 }
                 Ok(())
+            }
+            ClientMessage::GetStream(asked) => {
+                let (text, length) = self.channel(&asked.session_id)?.open_text();
+                let rendered = render::model(text).await;
+                let reply = StreamRendered { session_id: asked.session_id, length, rendered };
+                Ok(self.reply(reply, request_id, sink).await?)
             }
             ClientMessage::Interrupt(interrupt) => {
                 self.command(interrupt.session_id, What::Interrupt, request_id).await

@@ -38,7 +38,8 @@ fn usual(message: &ClientMessage) -> Scope {
         | ClientMessage::ListRecentSessions(_)
         | ClientMessage::GetHistory(_)
         | ClientMessage::Subscribe(_)
-        | ClientMessage::Unsubscribe(_) => Scope::Observe,
+        | ClientMessage::Unsubscribe(_)
+        | ClientMessage::GetStream(_) => Scope::Observe,
         ClientMessage::Start(_)
         | ClientMessage::ResumeSession(_)
         | ClientMessage::Input(_)

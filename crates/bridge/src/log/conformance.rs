@@ -94,11 +94,18 @@ fn keys(store: &dyn EventStore) -> Outcome {
     let Err(StorageError::KeyTaken { .. }) = store.append(&[event("keys", 3, Some("a"))]) else {
         return Err("a key was used twice".to_owned());
     };
-    let found = done(store.find(&"keys".into(), "a"))?;
-    same(found.map(|event| event.seq), Some(Seq(2)), "the event of a key")?;
-    same(done(store.find(&"keys".into(), "b"))?, None, "the event of a key that is not there")?;
-    same(done(store.find_start("start"))?, Some("keys".into()), "the session of a start")?;
-    same(done(store.find_start("b"))?, None, "the session of a start that is not there")
+    same(done(store.find(&"keys".into(), "a"))?, Some(Seq(2)), "the position of a key")?;
+    same(done(store.find(&"keys".into(), "b"))?, None, "the position of a key that is not there")?;
+    same(done(store.session_of("start"))?, Some("keys".into()), "the session of a key")?;
+    same(done(store.session_of("b"))?, None, "the session of a key that is not there")?;
+    done(store.append(&[event("keys", 3, None)]))?;
+    done(store.forget_before(&"keys".into(), Seq(3)))?;
+    same(done(store.find(&"keys".into(), "a"))?, Some(Seq(2)), "the key of an event that is forgotten")?;
+    let Err(StorageError::KeyTaken { .. }) = store.append(&[event("keys", 4, Some("a"))]) else {
+        return Err("a key was used again after its event was forgotten".to_owned());
+    };
+    done(store.forget(&"keys".into()))?;
+    same(done(store.session_of("start"))?, None, "the key of a session that is forgotten")
 }
 
 fn blocks(store: &dyn EventStore) -> Outcome {

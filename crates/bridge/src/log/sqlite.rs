@@ -11,7 +11,10 @@ use super::store::{EventStore, Kept, NewEvent, SessionRow, StorageError, StoredE
 use crate::api::{Seq, SessionId};
 
 /// The format of the file; raised when the tables change.
-const FORMAT: i64 = 2;
+const FORMAT: u8 = 3;
+
+/// What each format added to the one before it.
+const STEPS: [&str; FORMAT as usize] = [TABLES, KEPT, KEYS];
 
 const TABLES: &str = "
     CREATE TABLE sessions(
@@ -22,10 +25,19 @@ const TABLES: &str = "
     CREATE UNIQUE INDEX by_key ON events(key, session) WHERE key IS NOT NULL;
 ";
 
-/// What format 1 did not have.
+/// Parts of events that are too long for them.
 const KEPT: &str = "
     CREATE TABLE kept(session INTEGER NOT NULL, seq INTEGER NOT NULL, part TEXT NOT NULL, text TEXT NOT NULL);
     CREATE UNIQUE INDEX by_part ON kept(session, seq, part);
+";
+
+/// Keys outlive their events. The column that they were in before stays empty: to take it away would mean to write all
+/// events anew.
+const KEYS: &str = "
+    CREATE TABLE keys(key TEXT NOT NULL, session INTEGER NOT NULL, seq INTEGER NOT NULL);
+    INSERT INTO keys SELECT key, session, seq FROM events WHERE key IS NOT NULL;
+    CREATE UNIQUE INDEX by_name ON keys(key, session);
+    DROP INDEX by_key;
 ";
 
 /// Logs in one SQLite file.
@@ -48,18 +60,13 @@ impl SqliteStore {
         keep_private(path)?;
         let mut writing = connect(path)?;
         let found: i64 = writing.query_row("PRAGMA user_version", [], |row| row.get(0))?;
-        match found {
-            0 | 1 => {
-                let making = writing.transaction()?;
-                if found == 0 {
-                    making.execute_batch(TABLES)?;
-                }
-                making.execute_batch(KEPT)?;
-                making.pragma_update(None, "user_version", FORMAT)?;
-                making.commit()?;
-            }
-            FORMAT => {}
-            _ => return Err(StorageError::Newer { found, known: FORMAT }),
+        let missing = usize::try_from(found).ok().and_then(|found| STEPS.get(found..));
+        let missing = missing.ok_or(StorageError::Newer { found, known: FORMAT.into() })?;
+        if !missing.is_empty() {
+            let making = writing.transaction()?;
+            missing.iter().try_for_each(|step| making.execute_batch(step))?;
+            making.pragma_update(None, "user_version", FORMAT)?;
+            making.commit()?;
         }
         let reading = connect(path)?;
         Ok(Self { writing: Mutex::new(writing), reading: Mutex::new(reading) })
@@ -133,22 +140,22 @@ impl EventStore for SqliteStore {
         Ok(events)
     }
 
-    fn find(&self, session: &SessionId, key: &str) -> Result<Option<StoredEvent>, StorageError> {
+    fn find(&self, session: &SessionId, key: &str) -> Result<Option<Seq>, StorageError> {
         let found = self
             .reading()
             .prepare_cached(
-                "SELECT seq, text FROM events WHERE key = ?2 AND session = (SELECT id FROM sessions WHERE name = ?1)",
+                "SELECT seq FROM keys WHERE key = ?2 AND session = (SELECT id FROM sessions WHERE name = ?1)",
             )?
-            .query_row(params![session.as_str(), key], event)
+            .query_row(params![session.as_str(), key], |row| Ok(seq(row.get(0)?)))
             .optional()?;
         Ok(found)
     }
 
-    fn find_start(&self, key: &str) -> Result<Option<SessionId>, StorageError> {
+    fn session_of(&self, key: &str) -> Result<Option<SessionId>, StorageError> {
         let found = self
             .reading()
             .prepare_cached(
-                "SELECT name FROM events JOIN sessions ON id = session WHERE key = ?1 AND seq = 1 LIMIT 1",
+                "SELECT name FROM keys JOIN sessions ON id = session WHERE key = ?1 ORDER BY id LIMIT 1",
             )?
             .query_row([key], |row| Ok(SessionId(row.get(0)?)))
             .optional()?;
@@ -218,7 +225,7 @@ impl EventStore for SqliteStore {
     fn forget(&self, session: &SessionId) -> Result<(), StorageError> {
         let mut connection = self.writing();
         let transaction = connection.transaction()?;
-        for table in ["events", "kept"] {
+        for table in ["events", "kept", "keys"] {
             transaction.execute(
                 &format!("DELETE FROM {table} WHERE session = (SELECT id FROM sessions WHERE name = ?1)"),
                 [session.as_str()],
@@ -266,22 +273,26 @@ fn append_event(transaction: &Transaction<'_>, event: &NewEvent) -> Result<(), S
         }
         None => return Err(out_of_order()),
     };
-    let stored = transaction
-        .prepare_cached("INSERT INTO events(session, seq, key, text) VALUES(?1, ?2, ?3, ?4)")?
-        .execute(params![id, int(*seq), key, text]);
+    transaction
+        .prepare_cached("INSERT INTO events(session, seq, text) VALUES(?1, ?2, ?3)")?
+        .execute(params![id, int(*seq), text])?;
+    if let Some(key) = key {
+        let named = transaction
+            .prepare_cached("INSERT INTO keys(key, session, seq) VALUES(?1, ?2, ?3)")?
+            .execute(params![key, id, int(*seq)]);
+        match named {
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) => {
+                return Err(StorageError::KeyTaken { session: session.clone(), key: key.clone() });
+            }
+            other => other.map(drop)?,
+        }
+    }
     for Kept { part, text } in kept {
         transaction
             .prepare_cached("INSERT OR REPLACE INTO kept(session, seq, part, text) VALUES(?1, ?2, ?3, ?4)")?
             .execute(params![id, int(*seq), part, text])?;
     }
-    match stored {
-        Ok(_) => Ok(()),
-        Err(error) if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) => match key {
-            Some(key) => Err(StorageError::KeyTaken { session: session.clone(), key: key.clone() }),
-            None => Err(out_of_order()),
-        },
-        Err(error) => Err(error.into()),
-    }
+    Ok(())
 }
 
 fn event(row: &rusqlite::Row<'_>) -> rusqlite::Result<StoredEvent> {
@@ -303,6 +314,13 @@ fn count(limit: usize) -> i64 {
 
 impl From<rusqlite::Error> for StorageError {
     fn from(error: rusqlite::Error) -> Self {
-        Self::Database(error.to_string())
+        match error.sqlite_error_code() {
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Self::Damaged(error.to_string()),
+            _ => Self::Database(error.to_string()),
+        }
     }
 }
+
+#[cfg(test)]
+#[path = "sqlite_tests.rs"]
+mod tests;

@@ -37,17 +37,18 @@ pub trait EventStore: Send + Sync + 'static {
         limit: usize,
     ) -> Result<Vec<StoredEvent>, StorageError>;
 
-    /// The event that was stored with this key.
+    /// The position of the event that was stored with this key. It is known as long as the session, also when the event
+    /// is forgotten: what was done once must not be done again because nobody remembers the words.
     ///
     /// # Errors
     /// When storage fails.
-    fn find(&self, session: &SessionId, key: &str) -> Result<Option<StoredEvent>, StorageError>;
+    fn find(&self, session: &SessionId, key: &str) -> Result<Option<Seq>, StorageError>;
 
-    /// The session whose first event was stored with this key.
+    /// A session that has, or had, an event with this key.
     ///
     /// # Errors
     /// When storage fails.
-    fn find_start(&self, key: &str) -> Result<Option<SessionId>, StorageError>;
+    fn session_of(&self, key: &str) -> Result<Option<SessionId>, StorageError>;
 
     /// What was too long for an event and kept beside it.
     ///
@@ -73,7 +74,7 @@ pub trait EventStore: Send + Sync + 'static {
     /// When storage fails.
     fn sessions(&self) -> Result<Vec<SessionRow>, StorageError>;
 
-    /// Forgets events before a position, but never the newest one, so that positions go on from it.
+    /// Forgets events before a position, but never the newest one, so that positions go on from it, and no keys.
     ///
     /// # Errors
     /// When storage fails.
@@ -178,6 +179,12 @@ pub enum StorageError {
         /// The newest format known here.
         known: i64,
     },
+    /// The file is no log any more, or never was one.
+    #[error(
+        "the log is damaged ({0}): move log.db and its -wal out of the state directory to begin a new one, or put a \
+         backup in their place"
+    )]
+    Damaged(String),
     /// The database failed.
     #[error("the log cannot be used: {0}")]
     Database(String),

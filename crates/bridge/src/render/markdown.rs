@@ -39,6 +39,13 @@ pub(super) fn html(text: &str, breaks: Breaks) -> String {
     if filter.parts > MOST_PARTS {
         return plain(text);
     }
+    // Styles have no place on the page. No text has a `<` left at this point, so what looks like a cell is one.
+    for cell in ["td", "th"] {
+        for side in ["left", "center", "right"] {
+            let styled = format!("<{cell} style=\"text-align: {side}\">");
+            html = html.replace(&styled, &format!("<{cell} align=\"{side}\">"));
+        }
+    }
     SANITISER.clean(&html).to_string()
 }
 
@@ -91,7 +98,12 @@ static SANITISER: LazyLock<Builder<'static>> = LazyLock::new(|| {
     let mut builder = Builder::empty();
     builder
         .tags(HashSet::from(tags))
-        .tag_attributes(HashMap::from([("a", HashSet::from(["href"])), ("ol", HashSet::from(["start"]))]))
+        .tag_attributes(HashMap::from([
+            ("a", HashSet::from(["href"])),
+            ("ol", HashSet::from(["start"])),
+            ("td", HashSet::from(["align"])),
+            ("th", HashSet::from(["align"])),
+        ]))
         .allowed_classes(HashMap::from([("span", HashSet::from(CLASSES)), ("code", languages)]))
         .url_schemes(HashSet::from(["http", "https", "mailto"]))
         .url_relative(ammonia::UrlRelative::Deny)

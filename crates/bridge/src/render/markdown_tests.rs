@@ -21,9 +21,11 @@ fn markdown_becomes_html() {
             "<p><a href=\"https://b.example/?c=1&amp;d\" target=\"_blank\" rel=\"noopener noreferrer\">a</a></p>",
         ),
         (
-            "|a|b|\n|-|:-:|\n|1|2|",
-            "<table><thead><tr><th>a</th><th>b</th></tr></thead><tbody>\n<tr><td>1</td><td>2</td></tr>\n</tbody></table>",
+            "|a|b|c|\n|-|:-:|-:|\n|1|2|3|",
+            "<table><thead><tr><th>a</th><th align=\"center\">b</th><th align=\"right\">c</th></tr></thead><tbody>\n\
+             <tr><td>1</td><td align=\"center\">2</td><td align=\"right\">3</td></tr>\n</tbody></table>",
         ),
+        ("`<td style=\"text-align: right\">`", "<p><code>&lt;td style=\"text-align: right\"&gt;</code></p>"),
         ("a\nb", "<p>a\nb</p>"),
     ];
     for (text, expected) in rows {

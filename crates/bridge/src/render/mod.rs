@@ -26,6 +26,9 @@ pub(crate) async fn complete(event: &mut Event) {
             let length = message.get().len();
             said.rendered = aside(length, move || blocks(message.get())).await.unwrap_or_default();
         }
+        Event::Partial(said) if said.rendered.is_none() && !said.text.is_empty() => {
+            said.rendered = Some(model(said.text.clone()).await);
+        }
         Event::UserInput(said) if said.rendered.is_none() => said.rendered = user(&said.text).await,
         Event::InputState(change) if change.rendered.is_none() => {
             if let Some(text) = &change.text {
@@ -39,6 +42,11 @@ pub(crate) async fn complete(event: &mut Event) {
 /// The words of one line, for a place that shows no Markdown.
 pub(crate) fn words(line: &str) -> String {
     markdown::words(line)
+}
+
+/// What the model said, or has said so far, as HTML.
+pub(crate) async fn model(text: String) -> String {
+    aside(text.len(), move || markdown::html(&text, Breaks::Joined)).await.unwrap_or_default()
 }
 
 async fn user(text: &str) -> Option<String> {

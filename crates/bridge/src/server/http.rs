@@ -51,7 +51,7 @@ pub(super) async fn answer(
     // A proxy may leave the sub-path in or take it away.
     let path = path.strip_prefix(base).filter(|rest| rest.starts_with('/')).unwrap_or(path);
     match (request.method(), path) {
-        (&Method::GET, "/healthz") => text(StatusCode::OK, "ok\n"),
+        (&Method::GET | &Method::HEAD, "/healthz") => text(StatusCode::OK, "ok\n"),
         (&Method::GET, "/metrics") => match authorized(&shared, request.headers(), Scope::Observe) {
             Ok(_) => text(StatusCode::OK, shared.metrics.text(&shared.hub)),
             Err(refused) => *refused,
@@ -225,7 +225,8 @@ async fn pair(shared: &Shared, origins: &Origins, request: Request<Incoming>) ->
 
 /// A device lets another one in, which may do what it may itself or less, but never run without asking.
 async fn offer(shared: &Shared, device: &Device, request: Request<Incoming>) -> Response<Body> {
-    let wanted = if request.body().is_end_stream() {
+    let says_nothing = request.body().is_end_stream() && !request.headers().contains_key(CONTENT_TYPE);
+    let wanted = if says_nothing {
         Scopes::usual()
     } else {
         match body::<Offer>(shared, request).await {

@@ -33,9 +33,6 @@ const BY: &str = "the bridge";
 /// How many wrong credentials are answered at once, before callers are told to wait.
 const WRONG_CREDENTIALS: f64 = 20.0;
 
-/// How often old sessions are forgotten.
-const FORGET_EVERY: Duration = Duration::from_secs(6 * 60 * 60);
-
 /// The largest head of a request.
 const LARGEST_HEAD: usize = 16 * 1024;
 
@@ -46,6 +43,7 @@ pub struct Bridge {
     address: SocketAddr,
     tls: Option<TlsAcceptor>,
     state_dir: StateDir,
+    forget_every: Duration,
 }
 
 /// What all connections share.
@@ -111,6 +109,8 @@ impl Bridge {
         let roots = Roots::new(roots)?;
         let acceptor = setup.tls.as_ref().map(tls::acceptor).transpose()?;
         let state_dir = StateDir::open(state_dir)?;
+        // Before anything is listened to or gone on with, and with the directory locked: what has the mark is nobody's.
+        state_dir.end_orphans();
         let devices = state_dir.devices()?;
         devices.owner(&state_dir.token_file())?;
         let listener =
@@ -130,6 +130,8 @@ impl Bridge {
             origins.public(public)?;
             url = public.trim_end_matches('/').to_owned();
         }
+        let (mark, value) = state_dir.mark();
+        let make_options = move || make_options().env(mark, value.as_str());
         let hub =
             Hub::open(Log::new(Arc::new(state_dir.log()?))?, transcripts, retention, make_options).await?;
         if let Some(time) = limits.decide_within {
@@ -157,7 +159,8 @@ impl Bridge {
             closing: CancellationToken::new(),
             tasks: TaskTracker::new(),
         };
-        Ok(Self { shared: Arc::new(shared), listener, address, tls: acceptor, state_dir })
+        let forget_every = retention.every;
+        Ok(Self { shared: Arc::new(shared), listener, address, tls: acceptor, state_dir, forget_every })
     }
 
     /// Where it listens.
@@ -216,10 +219,10 @@ impl Bridge {
     /// Serves until it is told to stop. Then connections are closed and sessions ended; tells which. Those that were at
     /// work are handed over to the next bridge.
     pub async fn run(self, until: CancellationToken) -> Vec<SessionId> {
-        let Self { shared, listener, tls, state_dir, .. } = self;
+        let Self { shared, listener, tls, state_dir, forget_every, .. } = self;
         let slots = Arc::new(Semaphore::new(shared.limits.connections));
         shared.tasks.spawn(notify::run(Arc::clone(&shared)));
-        shared.tasks.spawn(forget_old(Arc::clone(&shared)));
+        shared.tasks.spawn(forget_old(Arc::clone(&shared), forget_every));
         loop {
             let accepted = tokio::select! {
                 accepted = listener.accept() => accepted,
@@ -230,7 +233,7 @@ impl Bridge {
                 Err(error) => {
                     // Too many open files, most likely: others have to leave first.
                     tracing::warn!(%error, "a connection was not accepted");
-                    tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+                    tokio::time::sleep(Duration::from_millis(50)).await;
                     continue;
                 }
             };
@@ -252,11 +255,11 @@ impl Bridge {
     }
 }
 
-/// Forgets old sessions now and then, until the bridge closes.
-async fn forget_old(shared: Arc<Shared>) {
+/// Forgets what is too old or too much now and then, until the bridge closes.
+async fn forget_old(shared: Arc<Shared>, every: Duration) {
     loop {
         tokio::select! {
-            () = tokio::time::sleep(FORGET_EVERY) => {}
+            () = tokio::time::sleep(every) => {}
             () = shared.closing.cancelled() => return,
         }
         match shared.hub.forget_old().await {

@@ -8,7 +8,7 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::{Poll, ready};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use bytes::{Buf as _, Bytes};
 use hyper::upgrade::{Parts, Upgraded};
@@ -38,6 +38,13 @@ const PATIENCE_WITH_FLOODS: f64 = 500.0;
 
 /// How many questions may stay without any sign of the client.
 const UNANSWERED: u32 = 2;
+
+/// How long, and for how many bytes, the bridge still takes what a client sends that is being told why it is closed.
+const LINGER: Duration = Duration::from_secs(5);
+const LINGER_BYTES: usize = 64 * 1024 * 1024;
+
+/// The same when the bridge shuts down: whoever does not leave by then keeps nobody else waiting.
+const LINGER_AT_THE_END: Duration = Duration::from_secs(1);
 
 thread_local! {
     /// What is read goes through here, so that a connection that is silent needs no buffer of its own.
@@ -80,6 +87,26 @@ pub(super) async fn run(shared: &Arc<Shared>, upgraded: Upgraded, device: Device
         let (Ok(()) | Err(Gone)) = socket.flush().await;
     }
     drop(tokio::time::timeout(shared.limits.patience, socket.stream.shutdown()).await);
+    match code {
+        None => {}
+        Some(CloseCode::GoingAway) => linger(&mut socket.stream, LINGER_AT_THE_END).await,
+        Some(_) => linger(&mut socket.stream, LINGER).await,
+    }
+}
+
+/// Waits for the client to leave, and throws away what it still sends. A connection that is closed while something is left
+/// unread is reset by the system, and then the client may never see the frame that says why.
+async fn linger(stream: &mut Stream, time: Duration) {
+    let leaving = async {
+        let mut left = LINGER_BYTES;
+        while left > 0 {
+            match read(stream, |_| {}).await {
+                Ok(0) | Err(_) => return,
+                Ok(bytes) => left = left.saturating_sub(bytes),
+            }
+        }
+    };
+    drop(tokio::time::timeout(time, leaving).await);
 }
 
 /// What ended a rest.
@@ -132,7 +159,7 @@ impl<'a> Socket<'a> {
             outbox.rests();
             let stirred = tokio::select! {
                 () = outbox.take(&mut taken) => Stirred::Filled,
-                read = read(&mut self.stream, &mut self.reader) => Stirred::Read(read),
+                read = read(&mut self.stream, |bytes| self.reader.push(bytes)) => Stirred::Read(read),
                 _ = asking.tick() => Stirred::Time,
             };
             let begun = outbox.wakes();
@@ -181,7 +208,13 @@ impl<'a> Socket<'a> {
                         return Err(Some(CloseCode::Flooding));
                     }
                 }
-                Incoming::Ping(payload) => self.send(pong_frame(&payload)).await,
+                Incoming::Ping(payload) => {
+                    let now = Instant::now();
+                    if !self.messages.take(now) && !self.floods.take(now) {
+                        return Err(Some(CloseCode::Flooding));
+                    }
+                    self.send(pong_frame(&payload)).await
+                }
                 Incoming::Pong => Ok(()),
                 Incoming::Close => return Err(Some(CloseCode::Normal)),
             };
@@ -226,13 +259,13 @@ impl Sink for Socket<'_> {
     }
 }
 
-/// Reads what there is, and gives its length.
-async fn read(stream: &mut Stream, reader: &mut Reader) -> std::io::Result<usize> {
+/// Reads what there is, hands it to `take`, and gives its length.
+async fn read(stream: &mut Stream, mut take: impl FnMut(&[u8])) -> std::io::Result<usize> {
     poll_fn(|cx| {
         READ_BUFFER.with_borrow_mut(|bytes| {
             let mut buffer = ReadBuf::new(bytes);
             ready!(Pin::new(&mut *stream).poll_read(cx, &mut buffer))?;
-            reader.push(buffer.filled());
+            take(buffer.filled());
             Poll::Ready(Ok(buffer.filled().len()))
         })
     })

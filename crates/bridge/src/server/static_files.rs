@@ -1,8 +1,10 @@
 //! The files of the page: in the program itself, or from `web/` in a debug build, so that a reload shows an edit.
 //!
-//! They are the same for everybody and have no secrets, so they need no login. What a file is called says nothing about
-//! its version, so browsers are told to ask each time; mostly they hear that nothing has changed.
+//! They are the same for everybody and have no secrets, so they need no login. The index names scripts and styles beneath
+//! `v/VERSION/`, where browsers may keep them for ever: another version of the page has other addresses. Everything else is
+//! asked for each time; mostly browsers hear that nothing has changed.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::io::Write as _;
 use std::sync::{Mutex, PoisonError};
@@ -21,6 +23,12 @@ use super::respond::{Body, bytes as bytes_response, text};
 
 /// What `/` gives.
 const INDEX: &str = "index.html";
+
+/// What stands before the version in an address.
+const VERSIONED: &str = "v/";
+
+/// Where scripts and styles are, which are asked for by their version.
+const SCRIPTS_AND_STYLES: [&str; 2] = ["css/", "js/"];
 
 /// Smaller files do not gain by being compressed.
 const WORTH_COMPRESSING: usize = 1024;
@@ -46,9 +54,12 @@ impl StaticFiles {
             Some(name) => name,
             None => return not_found(),
         };
+        let (asked, name) = versioned(name);
         let Some(kind) = kind_of(name) else { return not_found() };
         let Some(file) = Web::get(name) else { return not_found() };
-        let hash = file.metadata.sha256_hash();
+        // A page of another version, which has just been replaced, gets what there is, and keeps none of it.
+        let kept = asked.is_some_and(|asked| asked == version());
+        let hash = if name == INDEX { version_hash() } else { file.metadata.sha256_hash() };
         let tag = tag_of(&hash);
         let mut response = if is_known(headers, &tag) {
             let mut response = bytes_response(StatusCode::NOT_MODIFIED, kind.name, Bytes::new());
@@ -56,8 +67,9 @@ impl StaticFiles {
             response
         } else {
             let plain = match file.data {
-                std::borrow::Cow::Borrowed(embedded) => Bytes::from_static(embedded),
-                std::borrow::Cow::Owned(read) => Bytes::from(read),
+                data if name == INDEX => Bytes::from(index(&data, &version())),
+                Cow::Borrowed(embedded) => Bytes::from_static(embedded),
+                Cow::Owned(read) => Bytes::from(read),
             };
             match self.smaller(name, kind, &hash, &plain, headers) {
                 Some(packed) => {
@@ -69,7 +81,8 @@ impl StaticFiles {
             }
         };
         let headers = response.headers_mut();
-        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+        let keep = if kept { "public, max-age=31536000, immutable" } else { "no-cache" };
+        headers.insert(CACHE_CONTROL, HeaderValue::from_static(keep));
         headers.insert(VARY, HeaderValue::from_static("accept-encoding"));
         if let Ok(tag) = HeaderValue::from_str(&tag) {
             headers.insert(ETAG, tag);
@@ -101,6 +114,43 @@ impl StaticFiles {
         compressed.insert(name.to_owned(), (*hash, packed.clone()));
         Some(packed)
     }
+}
+
+/// The version that an address names, and the file.
+fn versioned(name: &str) -> (Option<&str>, &str) {
+    match name.strip_prefix(VERSIONED).and_then(|rest| rest.split_once('/')) {
+        Some((version, name))
+            if !version.is_empty() && SCRIPTS_AND_STYLES.iter().any(|place| name.starts_with(place)) =>
+        {
+            (Some(version), name)
+        }
+        _ => (None, name),
+    }
+}
+
+/// What the page is, all files together.
+fn version_hash() -> Hash {
+    let mut whole = ring::digest::Context::new(&ring::digest::SHA256);
+    for name in Web::iter() {
+        if let Some(file) = Web::get(&name) {
+            whole.update(name.as_bytes());
+            whole.update(&file.metadata.sha256_hash());
+        }
+    }
+    whole.finish().as_ref().try_into().unwrap_or_default()
+}
+
+fn version() -> String {
+    digits(&version_hash(), 8)
+}
+
+/// The index, with the version in the addresses of what it names.
+fn index(plain: &[u8], version: &str) -> String {
+    let mut index = String::from_utf8_lossy(plain).into_owned();
+    for place in SCRIPTS_AND_STYLES {
+        index = index.replace(&format!("\"{place}"), &format!("\"{VERSIONED}{version}/{place}"));
+    }
+    index
 }
 
 /// Sends a browser from `/base` to `/base/`: relative addresses on the page start from there.
@@ -143,8 +193,12 @@ fn kind_of(name: &str) -> Option<&'static Kind> {
 }
 
 fn tag_of(hash: &Hash) -> String {
-    let digits: String = hash.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
-    format!("\"{digits}\"")
+    format!("\"{}\"", digits(hash, 16))
+}
+
+/// The first bytes of a hash, in letters.
+fn digits(hash: &Hash, bytes: usize) -> String {
+    hash.iter().take(bytes).map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Whether the browser has this version. A proxy that compresses marks tags as weak, which makes no difference here.

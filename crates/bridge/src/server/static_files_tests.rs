@@ -1,3 +1,4 @@
+use http_body_util::BodyExt as _;
 use hyper::header::{CONTENT_TYPE, HeaderName};
 
 use super::*;
@@ -80,4 +81,43 @@ fn a_file_is_compressed_once_for_each_version() {
     assert_eq!(files.smaller("a.js", kind, &[3; 32], &long, &HeaderMap::new()), None);
     assert_eq!(files.smaller("a.js", kind, &[3; 32], &long.slice(..100), &gzip), None);
     assert_eq!(files.smaller("a.png", kind_of("a.png").unwrap(), &[3; 32], &long, &gzip), None);
+}
+
+#[tokio::test]
+async fn what_the_index_names_may_be_kept_for_ever() {
+    let files = StaticFiles::default();
+    let index = files.answer("/", &HeaderMap::new());
+    assert_eq!(index.headers()[CACHE_CONTROL], "no-cache");
+    let index = index.into_body().collect().await.unwrap().to_bytes();
+    let index = std::str::from_utf8(&index).unwrap();
+    let named: Vec<&str> = index
+        .split('"')
+        .filter(|part| part.ends_with(".js") || part.ends_with(".css"))
+        .inspect(|part| assert!(part.starts_with("v/"), "{part}"))
+        .collect();
+    assert!(named.len() > 20, "{named:?}");
+    for name in named {
+        let response = files.answer(&format!("/{name}"), &HeaderMap::new());
+        assert_eq!(response.status(), StatusCode::OK, "{name}");
+        assert_eq!(response.headers()[CACHE_CONTROL], "public, max-age=31536000, immutable", "{name}");
+    }
+    // Another version gets the same file, and asks again the next time.
+    let other = files.answer("/v/0123456789abcdef/js/main.js", &HeaderMap::new());
+    assert_eq!(
+        (other.status(), &other.headers()[CACHE_CONTROL]),
+        (StatusCode::OK, &HeaderValue::from_static("no-cache"))
+    );
+    for missing in [
+        "/v/",
+        "/v/x",
+        "/v/x/",
+        "/v//js/main.js",
+        "/v/x/index.html",
+        "/v/x/../js/main.js",
+        "/v/x/nothing.js",
+        "/v/x/v/x/js/main.js",
+    ] {
+        let status = files.answer(missing, &HeaderMap::new()).status();
+        assert_eq!(status, StatusCode::NOT_FOUND, "{missing}");
+    }
 }

@@ -10,8 +10,8 @@ use tokio::runtime::Handle;
 use tokio::sync::broadcast;
 
 use crate::api::{
-    Continuity, Event, Lifecycle, Presence, Reply, Seq, SessionId, SessionView, Status, StreamDelta,
-    StreamSnapshot, ThinkingDelta,
+    Continuity, ErrorCode, ErrorReply, Event, Lifecycle, Presence, ProcessStatus, Reply, Seq, SessionId,
+    SessionView, Status, StreamDelta, StreamSnapshot, ThinkingDelta,
 };
 use crate::log::StorageError;
 use crate::session::board::Board;
@@ -145,6 +145,13 @@ impl Channel {
         self.lock().state.view.clone()
     }
 
+    /// Takes over what the log adds up to, which is more than what lists show: a session without a CLI has only that.
+    pub(crate) fn restore(&self, state: &State) {
+        let mut inner = self.lock();
+        inner.state = state.clone();
+        inner.failed = None;
+    }
+
     /// Whether the session has a CLI.
     pub(crate) fn lifecycle(&self) -> Lifecycle {
         self.lock().state.view.state
@@ -225,14 +232,50 @@ impl Channel {
         inner.followers.iter().for_each(|follower| follower.outbox.push_words(&words));
     }
 
+    /// The position of the oldest event that is still there.
+    pub(crate) fn first(&self) -> Seq {
+        self.lock().first
+    }
+
+    /// Gives up all but so many events, and those of what is still going on; tells which is the oldest then, if that is
+    /// another than before. Followers are told of a gap from here on, so the log forgets the rest afterwards.
+    pub(crate) fn forget_oldest(&self, keep: u64) -> Option<Seq> {
+        let mut inner = self.lock();
+        let newest = inner.state.view.seq;
+        let first = Seq(newest.0.saturating_sub(keep) + 1).min(inner.state.at_rest.next()).min(newest);
+        if first <= inner.first {
+            return None;
+        }
+        inner.first = first;
+        Some(first)
+    }
+
     /// A new message of the model begins.
     pub(crate) fn begin_block(&self) {
         self.lock().open = OpenBlock::default();
     }
 
-    /// The log could not be written: the session cannot go on.
+    /// The log could not be written: the session cannot go on, and everybody is told. The log does not have its end, which
+    /// is added when it is resumed.
     pub(crate) fn fail(&self, error: StorageError) {
-        self.lock().failed.get_or_insert(error);
+        let mut inner = self.lock();
+        if inner.failed.is_some() {
+            return;
+        }
+        let message = format!("{error}; the session is ended, resume it once that is mended");
+        let session_id = Some((*self.id).clone());
+        let told =
+            ErrorReply { message, error_code: ErrorCode::Storage, session_id, client_message_id: None };
+        inner.failed = Some(error);
+        inner.state.turn_open = false;
+        let view = &mut inner.state.view;
+        view.state = Lifecycle::Interrupted;
+        view.status = ProcessStatus::Idle;
+        view.approvals.clear();
+        let status = Status { status: view.status, session_id: (*self.id).clone() };
+        inner.send(&self.moment(&told.into()));
+        inner.send(&self.moment(&status.into()));
+        self.outside.board.touch(&self.id);
     }
 
     pub(crate) fn failed(&self) -> Option<StorageError> {
@@ -284,6 +327,12 @@ impl Channel {
         let session_id = (*self.id).clone();
         (!open.is_empty())
             .then(|| StreamSnapshot { session_id, text: open.text, thinking: open.thinking }.into())
+    }
+
+    /// The text of the open block, and how long it is for a reader that counts as browsers do.
+    pub(crate) fn open_text(&self) -> (String, u64) {
+        let inner = self.lock();
+        (inner.open.text.clone(), inner.open.units[0])
     }
 
     fn presence(&self, inner: &Inner) -> Parcel {

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use super::channel::{Channel, OpenBlock};
 use super::outputs;
-use super::state::State;
+use super::state::{Given, State};
 use crate::api::{
-    Decision, Event, InputState, InputStateChange, Lifecycle, Partial, PermissionResolved, Seq, SessionState,
-    TurnEnd,
+    ClientMessageId, Decision, Event, InputId, InputState, InputStateChange, Lifecycle, Partial,
+    PermissionResolved, Seq, SessionState, TurnEnd,
 };
 use crate::log::{Item, Log, NewEvent, StorageError, Write};
 use crate::render;
@@ -112,6 +112,27 @@ impl Recorder {
         drop(self.log.submit(Item { write, then }).await);
     }
 
+    /// What a client's command is remembered by.
+    pub(crate) fn key(id: &ClientMessageId) -> String {
+        format!("client:{id}")
+    }
+
+    /// Where a command is in the log, if it came before; and what it is called, unless the log has forgotten its words.
+    pub(crate) async fn known(
+        &self,
+        id: &ClientMessageId,
+    ) -> Result<Option<(Seq, Option<InputId>)>, StorageError> {
+        if let Some(known) = self.state.commands.get(id) {
+            return Ok(Some((known.seq, Some(known.input_id.clone()))));
+        }
+        if self.channel.first() <= Seq(1) {
+            return Ok(None);
+        }
+        let (session, key) = ((*self.channel.id).clone(), Self::key(id));
+        let found = self.log.blocking(move |store| store.find(&session, &key)).await?;
+        Ok(found.map(|seq| (seq, None)))
+    }
+
     /// Brings everything that is open to its one end.
     pub(crate) async fn end(&mut self, open: OpenBlock, ending: &Ending) -> Result<Seq, StorageError> {
         for event in self.loose_ends(open, ending) {
@@ -144,21 +165,31 @@ impl Recorder {
             );
         }
         if !open.is_empty() {
-            events.push(Partial { text: open.text, thinking: open.thinking }.into());
+            events.push(Partial { text: open.text, thinking: open.thinking, rendered: None }.into());
         }
         if self.state.turn_open || ending.always_a_result {
-            let error = (ending.subtype != "stopped").then(|| ending.why.clone());
+            let error = (ending.subtype != "stopped").then(|| self.what_is_unknown(&ending.why));
             let end = TurnEnd {
                 subtype: ending.subtype.to_owned(),
                 error,
                 cost: Some(self.state.view.cost),
                 claude_session_id: self.state.view.claude_session_id.clone(),
                 by: ending.by.clone(),
+                indeterminate: self.state.given.iter().map(|given| given.id.clone()).collect(),
                 ..TurnEnd::default()
             };
             events.push(end.into());
         }
         events
+    }
+
+    /// Why the turn ended, and what was allowed of which nobody knows whether it was done.
+    fn what_is_unknown(&self, why: &str) -> String {
+        let unknown = |given: &Given| {
+            let by = given.by.as_deref().map(|by| format!(" by {by}")).unwrap_or_default();
+            format!("; {} was allowed{by}, and nobody knows whether it ran", given.tool_name)
+        };
+        std::iter::once(why.to_owned()).chain(self.state.given.iter().map(unknown)).collect()
     }
 }
 

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use super::Retention;
 use super::channel::{Channel, OpenBlock, Outside, Stream};
 use super::recorder::{Ending, Recorder};
-use super::retention::forget_old;
+use super::retention::{forget_old, forget_oldest};
 use super::state::State;
 use crate::api::{Lifecycle, Logged, Seq, SessionId, SessionView};
 use crate::log::{Log, SessionRow, StorageError};
@@ -27,12 +27,9 @@ pub(crate) async fn sessions(
             // It had a CLI when the last bridge went away, or its summary is not to be trusted.
             _ => interrupted(log, &row, outside).await?,
         };
-        let oldest = Seq(view.seq.0.saturating_sub(retention.events_per_session) + 1);
-        if oldest > row.first {
-            let session = row.session.clone();
-            log.blocking(move |store| store.forget_before(&session, oldest)).await?;
-        }
-        channels.push(Channel::new(State::of(view), row.first.max(oldest), outside.clone()));
+        let channel = Channel::new(State::of(view), row.first, outside.clone());
+        forget_oldest(log, &channel, retention).await?;
+        channels.push(channel);
     }
     let forgotten = forget_old(log, channels.iter().map(Channel::view).collect(), retention).await?;
     channels.retain(|channel| !forgotten.contains(&channel.id));
@@ -53,6 +50,7 @@ pub(crate) async fn replay(
         if let Some(summary) = summary.as_ref().filter(|_| begins_late) {
             // Events say again what the summary has of them, except for what they would add once more.
             state = State::of(SessionView { approvals: Vec::new(), queue: Vec::new(), ..summary.clone() });
+            state.at_rest = Seq(0);
         }
         let last = last.seq;
         for event in &page {
@@ -71,20 +69,25 @@ async fn interrupted(log: &Log, row: &SessionRow, outside: &Outside) -> Result<S
     if state.view.state != Lifecycle::Running {
         return Ok(state.view);
     }
-    let session = row.session.clone();
-    let block = log.blocking(move |store| store.open_block(&session)).await?;
     let channel = Arc::new(Channel::new(state.clone(), row.first, outside.clone()));
     let mut recorder = Recorder { channel, log: log.clone(), state };
+    bring_to_end(&mut recorder, "the bridge went away").await?;
+    Ok(recorder.state.view)
+}
+
+/// Adds to the log how a session came to its end that has no CLI any more, but is running by what the log says.
+pub(crate) async fn bring_to_end(recorder: &mut Recorder, why: &str) -> Result<(), StorageError> {
+    let session = (*recorder.channel.id).clone();
+    let block = recorder.log.blocking(move |store| store.open_block(&session)).await?;
     let ending = Ending {
         lifecycle: Lifecycle::Interrupted,
         subtype: "process_ended",
         always_a_result: false,
-        why: "the bridge went away".to_owned(),
+        why: why.to_owned(),
         by: None,
         handed_over: false,
     };
-    recorder.end(block.map(|text| read_block(&text)).unwrap_or_default(), &ending).await?;
-    Ok(recorder.state.view)
+    recorder.end(block.map(|text| read_block(&text)).unwrap_or_default(), &ending).await.map(drop)
 }
 
 fn read_summary(row: &SessionRow) -> Option<SessionView> {

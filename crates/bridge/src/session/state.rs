@@ -26,12 +26,16 @@ pub(crate) struct State {
     pub(crate) view: SessionView,
     /// Whether a turn runs.
     pub(crate) turn_open: bool,
+    /// The newest position after which nothing was open: what comes before it is needed by nothing that goes on.
+    pub(crate) at_rest: Seq,
     /// How many tokens the model can take in.
     context_window: u64,
     /// Messages that no turn has taken yet, oldest first.
     pub(crate) inputs: Vec<Waiting>,
     /// Approvals that are over.
     pub(crate) resolved: HashMap<ApprovalId, Resolution>,
+    /// Those that were given in this turn, and whose calls have no result yet.
+    pub(crate) given: Vec<Given>,
     /// Commands of clients that were carried out, by the names that the clients gave them.
     pub(crate) commands: HashMap<ClientMessageId, Command>,
 }
@@ -52,6 +56,15 @@ pub(crate) struct Resolution {
     pub(crate) decision: Decision,
     pub(crate) by: Option<String>,
     pub(crate) message: Option<String>,
+}
+
+/// An approval that was given. Whether its call ran is known once that has a result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Given {
+    pub(crate) id: ApprovalId,
+    tool_use_id: String,
+    pub(crate) tool_name: String,
+    pub(crate) by: Option<String>,
 }
 
 /// A command that is in the log.
@@ -90,12 +103,15 @@ impl State {
 
     /// What a summary says, which is all that a session without a CLI needs.
     pub(crate) fn of(view: SessionView) -> Self {
+        let nothing_waits = view.approvals.is_empty() && view.queue.is_empty();
         Self {
+            at_rest: if nothing_waits { view.seq } else { Seq(0) },
             view,
             turn_open: false,
             context_window: USUAL_WINDOW,
             inputs: Vec::new(),
             resolved: HashMap::new(),
+            given: Vec::new(),
             commands: HashMap::new(),
         }
     }
@@ -134,6 +150,7 @@ impl State {
             }
             Event::Result(end) => {
                 self.turn_open = false;
+                self.given.clear();
                 // Whoever sees that the session was stopped finds it so, although its last event follows.
                 match end.subtype.as_str() {
                     "stopped" | "start_failed" => self.view.state = Lifecycle::Ended,
@@ -147,6 +164,14 @@ impl State {
             }
             Event::PermissionRequest(request) => self.view.approvals.push(request.clone()),
             Event::PermissionResolved(resolved) => {
+                let is_given = !matches!(resolved.decision, Decision::Denied | Decision::Withdrawn);
+                let request = self.view.approval(&resolved.id).filter(|_| is_given);
+                self.given.extend(request.map(|request| Given {
+                    id: resolved.id.clone(),
+                    tool_use_id: resolved.tool_use_id.clone(),
+                    tool_name: request.tool_name.clone(),
+                    by: resolved.by.clone(),
+                }));
                 self.view.approvals.retain(|open| open.id != resolved.id);
                 let resolution = Resolution {
                     decision: resolved.decision,
@@ -189,12 +214,16 @@ impl State {
             Event::Frame(frame) => {
                 replace(&mut self.view.permission_mode, mode_told(&frame.kind, frame.frame.get()).as_ref());
             }
-            Event::ToolResult(_) | Event::InterruptRequested(_) | Event::Partial(_) => {}
+            Event::ToolResult(result) => self.given.retain(|given| given.tool_use_id != result.tool_use_id),
+            Event::InterruptRequested(_) | Event::Partial(_) => {}
         }
         self.view.queue =
             self.inputs.iter().filter(|input| !input.sending).map(|input| input.input_id.clone()).collect();
         self.view.status = self.status();
         let running = self.turn_open || !self.view.approvals.is_empty();
+        if !running && self.inputs.is_empty() {
+            self.at_rest = seq;
+        }
         self.view.turn_started_at = running.then(|| self.view.turn_started_at.unwrap_or(at));
     }
 

@@ -1,5 +1,5 @@
 use super::*;
-use crate::api::{Delivery, PermissionResolved};
+use crate::api::{Delivery, PermissionResolved, ToolResult};
 use crate::api::{InputState, Partial, SessionState, SystemEvent, TurnEnd, UserInput};
 
 fn input(id: &str, state: InputStateChange) -> Event {
@@ -44,6 +44,21 @@ fn resolved(id: &str) -> Event {
     let tool_use_id = format!("tool-{id}");
     PermissionResolved { id: id.into(), tool_use_id, decision, by: None, message: None, rules: Vec::new() }
         .into()
+}
+
+fn tool_result() -> ToolResult {
+    ToolResult {
+        tool_use_id: String::new(),
+        content: String::new(),
+        tool_name: None,
+        images: Vec::new(),
+        is_error: None,
+        parent_tool_use_id: None,
+        details: None,
+        diff: None,
+        truncated: None,
+        truncated_details: None,
+    }
 }
 
 fn folded(events: &[Event]) -> State {
@@ -143,4 +158,41 @@ fn the_mode_is_the_one_that_the_cli_says_last() {
     let begun = SystemEvent { permission_mode: Some("acceptEdits".to_owned()), ..SystemEvent::default() };
     let state = folded(&[begun.into(), told("system", "plan"), told("telepathy", "bypassPermissions")]);
     assert_eq!(state.view.permission_mode.as_deref(), Some("plan"));
+}
+
+#[test]
+fn what_was_allowed_and_has_no_result_is_remembered() {
+    let done =
+        |id: &str| -> Event { ToolResult { tool_use_id: format!("tool-{id}"), ..tool_result() }.into() };
+    let denied = |id: &str| -> Event {
+        let Event::PermissionResolved(resolved) = resolved(id) else { unreachable!() };
+        PermissionResolved { decision: Decision::Denied, ..resolved }.into()
+    };
+    let given = |events: &[Event]| -> Vec<String> {
+        folded(events).given.into_iter().map(|given| given.id.0).collect()
+    };
+    let asked = [request("a"), request("b"), request("c"), resolved("a"), resolved("b"), denied("c")];
+    assert_eq!(given(&asked), ["a", "b"]);
+    assert_eq!(given(&[&asked[..], &[done("b")]].concat()), ["a"]);
+    assert!(given(&[&asked[..], &[result()]].concat()).is_empty());
+}
+
+/// Nothing before it is needed for what goes on after it.
+#[test]
+fn a_session_is_at_rest_when_nothing_is_open() {
+    use InputStateChange::{Delivered, Queued, Sending};
+    let events = [
+        Event::from(SystemEvent { subtype: "session_created".to_owned(), ..SystemEvent::default() }),
+        input("a", Sending),
+        request("x"),
+        input("b", Queued),
+        resolved("x"),
+        change("a", Delivered),
+        result(),
+        change("b", Sending),
+        change("b", Delivered),
+        result(),
+    ];
+    let at_rest: Vec<u64> = (1..=events.len()).map(|end| folded(&events[..end]).at_rest.0).collect();
+    assert_eq!(at_rest, [1, 1, 1, 1, 1, 1, 1, 1, 1, 10]);
 }

@@ -64,6 +64,7 @@ impl Translator {
                     context_window: window(result),
                     branch: None,
                     by: None,
+                    indeterminate: Vec::new(),
                 }
                 .into(),
             ),

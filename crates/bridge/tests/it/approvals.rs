@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use pilothouse_bridge::auth::Scopes;
+use pilothouse_bridge::auth::{Scope, Scopes};
 use serde_json::{Value, json};
 
 use crate::harness::Place;
@@ -174,24 +174,67 @@ async fn what_nobody_decides_is_denied_once_the_time_is_over_that_was_configured
 }
 
 #[tokio::test]
-async fn a_suggestion_grants_no_mode_that_never_asks() {
+async fn what_was_allowed_and_never_heard_of_again_is_called_unknown() {
     let place = Place::new("as_told");
     let hub = place.hub().await;
     let (mut peer, session) = place.started(&hub).await;
-    let request = json!({"subtype": "can_use_tool", "tool_name": "Bash", "input": {"command": "x"}, "tool_use_id": "t",
-        "permission_suggestions": [{"type": "setMode", "mode": "bypassPermissions", "destination": "session"}]});
-    let told = json!([{"ask": request}]).to_string();
+    let ask = |id: &str| json!({"ask": {"subtype": "can_use_tool", "tool_name": "Bash", "input": {"command": "x"}, "tool_use_id": id}});
+    let done = json!({"type": "user", "message": {"role": "user", "content":
+        [{"type": "tool_result", "tool_use_id": "t1", "content": "done"}]}, "parent_tool_use_id": null, "session_id": "s"});
+    let told = json!([ask("t1"), done, ask("t2"), {"exit": true}]).to_string();
     peer.say(json!({"type": "input", "text": told, "sessionId": session})).await;
-    let id = peer.until("permission_request").await["id"].clone();
-    let always = json!({"type": "approve_always", "id": id, "sessionId": session, "suggestions": [0]});
-    peer.say(always.clone()).await;
-    let error = peer.until("error").await;
-    assert_eq!(error["errorCode"], "forbidden");
-    assert!(error["message"].as_str().unwrap().contains("--may …,bypass"), "{error}");
-    let mut trusted = place.client(&hub, "trusted", Scopes::all());
-    trusted.say(json!({"type": "hello", "protocol": 1})).await;
-    trusted.say(always).await;
-    assert_eq!(trusted.until("approval_reply").await["status"], "accepted");
-    assert_eq!(peer.until("permission_resolved").await["rules"], json!(["mode bypassPermissions"]));
+    for _ in 0..2 {
+        let asked = peer.until("permission_request").await;
+        peer.say(json!({"type": "approve", "id": asked["id"]})).await;
+    }
+    let end = peer.until("result").await;
+    assert_eq!((&end["subtype"], &end["indeterminate"]), (&json!("process_ended"), &json!(["t2"])), "{end}");
+    let error = end["error"].as_str().unwrap();
+    assert!(error.ends_with("; Bash was allowed by laptop, and nobody knows whether it ran"), "{error}");
+    hub.shut_down("the test").await;
+}
+
+#[tokio::test]
+async fn a_mode_is_set_by_a_suggestion_only_for_who_may_set_it() {
+    let place = Place::new("as_told");
+    let hub = place.hub().await;
+    let (mut owner, session) = place.started(&hub).await;
+    let may = |scopes: &[Scope]| scopes.iter().copied().collect::<Scopes>();
+    let approver = may(&[Scope::Observe, Scope::Approve]);
+    let rows = [
+        ("acceptEdits", approver, Some("configure")),
+        ("acceptEdits", Scopes::usual(), None),
+        ("bypassPermissions", Scopes::usual(), Some("bypass")),
+        ("bypassPermissions", may(&[Scope::Observe, Scope::Approve, Scope::Bypass]), Some("configure")),
+        ("bypassPermissions", Scopes::all(), None),
+    ];
+    for (number, (mode, scopes, lacks)) in rows.into_iter().enumerate() {
+        let request = json!({"subtype": "can_use_tool", "tool_name": "Bash", "input": {"command": "x"},
+            "tool_use_id": format!("t{number}"),
+            "permission_suggestions": [
+                {"type": "addRules", "rules": [{"toolName": "Bash"}], "behavior": "allow", "destination": "session"},
+                {"type": "setMode", "mode": mode, "destination": "session"}]});
+        let told = json!([{"ask": request}]).to_string();
+        owner.say(json!({"type": "input", "text": told, "sessionId": session})).await;
+        let id = owner.until("permission_request").await["id"].clone();
+        let always = |picked: &[usize]| json!({"type": "approve_always", "id": id, "sessionId": session, "suggestions": picked});
+        let mut peer = place.client(&hub, &format!("device {number}"), scopes);
+        peer.say(json!({"type": "hello", "protocol": 1})).await;
+        peer.say(always(&[0, 1])).await;
+        let Some(lacks) = lacks else {
+            assert_eq!(peer.until("approval_reply").await["status"], "accepted");
+            let rules = owner.until("permission_resolved").await["rules"].clone();
+            assert_eq!(rules[1], format!("mode {mode}"));
+            owner.until("result").await;
+            continue;
+        };
+        let error = peer.until("error").await;
+        assert_eq!(error["errorCode"], "forbidden");
+        assert!(error["message"].as_str().unwrap().contains(&format!("--may …,{lacks}")), "{error}");
+        // What sets no mode it may pick all the same.
+        peer.say(always(&[0])).await;
+        assert_eq!(peer.until("approval_reply").await["always"], true);
+        owner.until("result").await;
+    }
     hub.shut_down("the test").await;
 }

@@ -93,6 +93,14 @@ async fn pairing_takes_a_fresh_code_from_the_bridge_s_own_page() {
 
     // A program gets its credential in the answer, and the owner can take it away again.
     let owner = format!("Authorization: Bearer {}\r\n", bridge.token);
+    for kind in ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data"] {
+        for body in ["", "{}"] {
+            let asked = format!("{owner}Content-Type: {kind}\r\n");
+            for path in ["/pair/offer", "/devices/revoke", "/push/subscribe", "/push/unsubscribe"] {
+                assert_eq!(status(&bridge.post(path, &asked, body).await), 415, "{path} {kind} {body:?}");
+            }
+        }
+    }
     let offered = bridge.post("/pair/offer", &owner, "").await;
     let offered: serde_json::Value = serde_json::from_str(offered.split("\r\n\r\n").nth(1).unwrap()).unwrap();
     let body = json!({"code": offered["code"], "name": "script"}).to_string();
@@ -157,6 +165,49 @@ async fn frames_that_are_too_long_or_too_many_end_the_connection() {
         }
     }
     assert_eq!(socket.close_code().await, Some(4429));
+    bridge.stop().await;
+}
+
+#[tokio::test]
+async fn a_client_that_goes_on_sending_still_learns_why_it_is_closed() {
+    let bridge = Running::new("plain", |setup| {
+        setup.limits.message_bytes = 10_000;
+        setup.limits.burst = 1.0;
+        setup.limits.messages_per_second = 1.0;
+    })
+    .await;
+    // One message of twenty megabytes, all of which is sent before anything is read.
+    let mut socket = bridge.own_socket().await;
+    socket.frame(0x81, &vec![b'x'; 20 << 20]).await.unwrap();
+    assert_eq!(socket.close_code().await, Some(1009));
+    // And many small ones, messages or pings.
+    for first in [0x81, 0x89] {
+        let mut socket = bridge.own_socket().await;
+        for _ in 0..20_000 {
+            socket.frame(first, b"{}").await.unwrap();
+        }
+        assert_eq!(socket.close_code().await, Some(4429));
+    }
+    // Who never stops is cut off all the same.
+    let mut socket = bridge.own_socket().await;
+    let start = Instant::now();
+    while socket.frame(0x81, &vec![b'x'; 1 << 20]).await.is_ok() {
+        assert!(start.elapsed() < Duration::from_secs(60), "for ever is too long");
+    }
+    bridge.stop().await;
+}
+
+#[tokio::test]
+async fn who_guesses_pairing_codes_shuts_nobody_out() {
+    let bridge = Running::new("plain", |_| {}).await;
+    let json = "Content-Type: application/json\r\n";
+    let mut answers = Vec::new();
+    for _ in 0..30 {
+        answers.push(status(&bridge.post("/pair", json, r#"{"code":"aaaaaaaaaaaaaaaa"}"#).await));
+    }
+    assert_eq!((answers[0], answers[29]), (403, 429));
+    let claim = json!({"code": bridge.code(), "name": "phone"}).to_string();
+    assert_eq!(status(&bridge.post("/pair", json, &claim).await), 200);
     bridge.stop().await;
 }
 

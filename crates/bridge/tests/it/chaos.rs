@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use pilothouse::Options;
 use pilothouse::sessions::Store;
-use pilothouse_bridge::api::{Event, InputStateChange, Logged, Seq};
+use pilothouse_bridge::api::{Decision, Event, InputStateChange, Logged, Seq};
 use pilothouse_bridge::log::{EventStore as _, SqliteStore, StoredEvent};
 use pilothouse_bridge::server::{Bridge, Setup};
 use pilothouse_testkit::{MARKER_VARIABLE, Sandbox, binary, processes_marked};
@@ -27,6 +27,10 @@ const ROOT: &str = "BRIDGE_TEST_CHAOS_ROOT";
 const KILLS: &str = "BRIDGE_TEST_CHAOS_KILLS";
 /// Within how many seconds; as long as it takes if nobody says.
 const WITHIN: &str = "BRIDGE_TEST_CHAOS_SECONDS";
+/// What the CLI does; a ledger of what it ran, if nobody says.
+const FAULT: &str = "BRIDGE_TEST_CHAOS_FAULT";
+/// The program to run in place of the CLI itself.
+const WRAPPER: &str = "BRIDGE_TEST_CHAOS_WRAPPER";
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Not a test of its own: the bridge that `nothing_is_lost_and_nothing_runs_twice` kills.
@@ -34,10 +38,12 @@ const PATIENCE: Duration = Duration::from_secs(1);
 fn bridge_process() {
     let Some(root) = std::env::var_os(ROOT) else { return };
     let root = std::path::PathBuf::from(root);
-    let (faulty, ledger) = (binary("faulty").unwrap(), root.join("ledger"));
+    let faulty = std::env::var_os(WRAPPER).map_or_else(|| binary("faulty").unwrap(), Into::into);
+    let fault = std::env::var(FAULT).unwrap_or_else(|_| "ledger".to_owned());
+    let ledger = root.join("ledger");
     let marker = std::env::var(MARKER_VARIABLE).unwrap();
     let options = move || {
-        let options = Options::new().executable(&faulty).env("FAULTY", "ledger");
+        let options = Options::new().executable(&faulty).env("FAULTY", fault.as_str());
         options.env("FAULTY_LEDGER", ledger.to_string_lossy()).env(MARKER_VARIABLE, marker.as_str())
     };
     let setup =
@@ -78,11 +84,21 @@ impl World {
     }
 
     pub(crate) fn start_bridge(&self) -> Child {
+        self.start_bridge_with(&[])
+    }
+
+    /// A bridge whose CLI is not the usual one.
+    pub(crate) fn start_bridge_over(&self, wrapper: &std::path::Path, fault: &str) -> Child {
+        self.start_bridge_with(&[(WRAPPER, wrapper.as_os_str()), (FAULT, fault.as_ref())])
+    }
+
+    fn start_bridge_with(&self, variables: &[(&str, &std::ffi::OsStr)]) -> Child {
         #[expect(clippy::disallowed_methods, reason = "a process of this test that is killed right here")]
         let mut child = std::process::Command::new(std::env::current_exe().unwrap())
             .args(["chaos::bridge_process", "--exact", "--nocapture", "--test-threads=1"])
             .env(ROOT, self.root())
             .env(MARKER_VARIABLE, self.sandbox.marker())
+            .envs(variables.iter().copied())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
@@ -316,7 +332,8 @@ async fn nothing_is_lost_and_nothing_runs_twice() {
         lasted.as_secs(),
         acknowledged.len()
     );
-    judge(&world, &acknowledged, &followers);
+    let unknown = judge(&world, &acknowledged, &followers);
+    println!("of {unknown} nobody knows whether they ran, and that is what the log says");
     if let Some(seconds) = asked(WITHIN) {
         assert!(lasted.as_secs() <= seconds, "it took {} s", lasted.as_secs());
     }
@@ -337,7 +354,8 @@ fn stored(world: &World) -> Vec<StoredEvent> {
     store.read_after(&rows[0].session, Seq(0), usize::MAX).unwrap()
 }
 
-fn judge(world: &World, acknowledged: &HashMap<String, u64>, followers: &[Follower]) {
+/// Gives how many messages are indeterminate.
+fn judge(world: &World, acknowledged: &HashMap<String, u64>, followers: &[Follower]) -> usize {
     let stored = stored(world);
     let log: Vec<Logged> = stored.iter().map(|event| Logged::decode(&event.text).unwrap()).collect();
 
@@ -346,40 +364,61 @@ fn judge(world: &World, acknowledged: &HashMap<String, u64>, followers: &[Follow
     let ran_once: BTreeSet<&str> = ran.iter().copied().collect();
     assert_eq!(ran.len(), ran_once.len(), "no prompt ran twice");
 
+    assert!(!ran_once.contains("two at once"), "a session never has two CLIs");
+
     let mut inputs = HashMap::new();
     let mut fates = HashMap::new();
     let mut open = BTreeSet::new();
+    let mut turn_open = false;
+    let mut given = Vec::new();
     for Logged { seq, event, .. } in &log {
         match event {
             Event::UserInput(input) => {
                 let name = input.client_message_id.clone().unwrap().0;
                 assert!(inputs.insert(name, seq.0).is_none(), "in the log once");
                 fates.insert(input.input_id.0.clone(), input.state);
+                turn_open |= input.state == InputStateChange::Sending;
             }
             Event::InputState(change) => {
                 fates.insert(change.input_id.0.clone(), change.state);
+                turn_open |= change.state == InputStateChange::Sending;
             }
             Event::PermissionRequest(request) => assert!(open.insert(request.id.clone())),
             Event::PermissionResolved(resolved) => {
-                assert!(open.remove(&resolved.id), "one end for each approval")
+                assert!(open.remove(&resolved.id), "one end for each approval");
+                given.extend((resolved.decision == Decision::Allowed).then(|| resolved.id.clone()));
+            }
+            Event::Result(end) => {
+                // A CLI that was killed before it could start has had no turn, and whoever started it is told.
+                let was_open = std::mem::take(&mut turn_open);
+                assert!(was_open || end.subtype == "start_failed", "one end for each turn: {seq} {end:?}");
+                let given = std::mem::take(&mut given);
+                let unknown = if end.subtype == "process_ended" { given } else { Vec::new() };
+                assert_eq!(
+                    end.indeterminate, unknown,
+                    "what was allowed and cut off is shown as such: {seq}"
+                );
             }
             _ => {}
         }
     }
+    assert!(!turn_open, "every turn has come to its end");
     for (name, seq) in acknowledged {
         assert_eq!(inputs.get(name), Some(seq), "{name} was acknowledged");
     }
     for uuid in &ran_once {
         assert!(fates.contains_key(*uuid), "{uuid} ran, so it is in the log");
     }
+    let mut unknown = 0;
     for (uuid, fate) in &fates {
         match fate {
             InputStateChange::Delivered => assert!(ran_once.contains(uuid.as_str()), "{uuid} was delivered"),
-            InputStateChange::Queued | InputStateChange::Cancelled => {
-                assert!(!ran_once.contains(uuid.as_str()), "{uuid} was never sent");
+            InputStateChange::Queued => assert!(!ran_once.contains(uuid.as_str()), "{uuid} was never sent"),
+            // Nobody knows whether it ran, and that is what it says.
+            InputStateChange::Indeterminate => unknown += 1,
+            InputStateChange::Sending | InputStateChange::Edited | InputStateChange::Cancelled => {
+                panic!("{uuid} was left {fate:?}")
             }
-            // Nobody knows, and that is what it says.
-            _ => {}
         }
     }
     assert!(open.is_empty(), "every approval has come to its end: {open:?}");
@@ -390,4 +429,5 @@ fn judge(world: &World, acknowledged: &HashMap<String, u64>, followers: &[Follow
             assert_eq!(*event, stored, "every client has the log's own events");
         }
     }
+    unknown
 }

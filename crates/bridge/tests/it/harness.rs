@@ -1,6 +1,6 @@
 //! A bridge without a socket: a hub over a faulty CLI, and clients that talk to it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -30,7 +30,7 @@ impl Place {
         self.sandbox.project().canonicalize().unwrap().to_string_lossy().into_owned()
     }
 
-    pub(crate) fn database(&self) -> std::path::PathBuf {
+    pub(crate) fn database(&self) -> PathBuf {
         self.sandbox.home().join("log.db")
     }
 
@@ -39,8 +39,23 @@ impl Place {
         self.hub_on(&self.database()).await
     }
 
+    /// A copy of the log, as a bridge leaves it that is killed now.
+    pub(crate) fn copied_log(&self) -> PathBuf {
+        let copy = self.sandbox.home().join("copy.db");
+        for end in ["", "-wal"] {
+            let from = format!("{}{end}", self.database().display());
+            std::fs::copy(from, format!("{}{end}", copy.display())).unwrap();
+        }
+        copy
+    }
+
     /// A hub on any log.
     pub(crate) async fn hub_on(&self, database: &Path) -> Hub {
+        self.hub_keeping(database, Retention::default()).await
+    }
+
+    /// A hub on any log, of which it keeps so much.
+    pub(crate) async fn hub_keeping(&self, database: &Path, retention: Retention) -> Hub {
         let log = Log::new(Arc::new(SqliteStore::open(database).unwrap())).unwrap();
         let (fault, marker) = (self.fault, self.sandbox.marker());
         let faulty = binary("faulty").unwrap();
@@ -48,7 +63,7 @@ impl Place {
             Options::new().executable(&faulty).env("FAULTY", fault).env(MARKER_VARIABLE, marker.as_str())
         };
         let transcripts = Store::at(self.sandbox.config());
-        Hub::open(log, transcripts, Retention::default(), options).await.unwrap()
+        Hub::open(log, transcripts, retention, options).await.unwrap()
     }
 
     /// A client of the original protocol.
@@ -58,7 +73,8 @@ impl Place {
 
     pub(crate) fn client(&self, hub: &Hub, name: &str, scopes: Scopes) -> Peer {
         let devices = Devices::open(self.sandbox.home().join("devices.json")).unwrap();
-        let (device, _) = devices.add(name, scopes).unwrap();
+        let known = devices.list().into_iter().find(|device| device.name == name && device.scopes == scopes);
+        let device = known.unwrap_or_else(|| devices.add(name, scopes).unwrap().0);
         let roots = Roots::new([self.sandbox.project()]).unwrap();
         Peer::new(Client::new(hub.clone(), device, roots))
     }

@@ -34,7 +34,8 @@ fn a_file_that_is_no_log_is_refused_and_left_alone() {
     let path = place.path().join("log.db");
     std::fs::write(&path, "Dear diary, this is not a database, and much longer than a header.".repeat(9))
         .unwrap();
-    assert!(matches!(SqliteStore::open(&path), Err(StorageError::Database(_))));
+    let Err(damaged @ StorageError::Damaged(_)) = SqliteStore::open(&path) else { panic!("it is no log") };
+    assert!(damaged.to_string().contains("move log.db and its -wal"), "{damaged}");
     assert!(std::fs::read_to_string(&path).unwrap().starts_with("Dear diary"));
 }
 

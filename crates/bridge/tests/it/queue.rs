@@ -130,3 +130,18 @@ async fn nothing_the_cli_writes_is_dropped() {
         hub.shut_down("the test").await;
     }
 }
+
+#[tokio::test]
+async fn a_turn_is_over_when_the_cli_rests_though_it_gave_no_result() {
+    let place = Place::new("no_result");
+    let hub = place.hub().await;
+    let (mut peer, session) = place.started(&hub).await;
+    for text in ["one", "two"] {
+        peer.say(json!({"type": "input", "text": text, "sessionId": session})).await;
+        let end = peer.until("result").await;
+        assert_eq!(end["subtype"], "no_result", "{end}");
+        peer.until_some("idle", |message| message["status"] == "idle").await;
+    }
+    assert_eq!(peer.count("result"), 2);
+    hub.shut_down("the test").await;
+}

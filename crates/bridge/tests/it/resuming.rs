@@ -1,6 +1,6 @@
 //! Coming back: clients after a lost connection, sessions after a lost bridge.
 
-use pilothouse_bridge::api::Lifecycle;
+use pilothouse_bridge::api::{Lifecycle, ProcessStatus};
 use pilothouse_bridge::auth::Roots;
 use pilothouse_bridge::session::Hub;
 use serde_json::{Value, json};
@@ -84,15 +84,12 @@ async fn a_bridge_that_dies_leaves_everything_at_one_end() {
     let (mut peer, session) = place.started(&hub).await;
     peer.say(json!({"type": "input", "text": "running", "sessionId": session})).await;
     peer.until("permission_request").await;
-    peer.say(json!({"type": "input", "text": "queued"})).await;
-    peer.until_some("the queued message", |message| message["state"] == "queued").await;
-
-    // The log as a bridge leaves it that is killed now.
-    let copy = place.sandbox.home().join("copy.db");
-    for end in ["", "-wal"] {
-        let from = format!("{}{end}", place.database().display());
-        std::fs::copy(from, format!("{}{end}", copy.display())).unwrap();
+    for text in ["queued", "queued behind it"] {
+        peer.say(json!({"type": "input", "text": text})).await;
+        peer.until_some("the queued message", |message| message["state"] == "queued").await;
     }
+
+    let copy = place.copied_log();
     hub.shut_down("the test").await;
 
     let again = place.hub_on(&copy).await;
@@ -104,7 +101,7 @@ async fn a_bridge_that_dies_leaves_everything_at_one_end() {
     assert_eq!((&view["state"], &view["status"]), (&json!("interrupted"), &json!("idle")));
     assert_eq!(
         (view["approvals"].as_array().unwrap().len(), view["queue"].as_array().unwrap().len()),
-        (0, 1)
+        (0, 2)
     );
     phone.say(json!({"type": "subscribe", "sessionId": session, "since": 0})).await;
     let resolved = phone.until("permission_resolved").await;
@@ -128,6 +125,12 @@ async fn a_bridge_that_dies_leaves_everything_at_one_end() {
     phone.until("permission_request").await;
     let sent: Vec<&Value> = phone.got.iter().filter(|message| message["state"] == "sending").collect();
     assert_eq!(sent.len(), 1);
+    let view = again.list(false)[0].clone();
+    assert_eq!(
+        (view.queue.len(), view.status),
+        (1, ProcessStatus::WaitingApproval),
+        "the other one waits on"
+    );
     again.shut_down("the test").await;
     place.no_process_is_left().await;
 }
@@ -216,6 +219,49 @@ async fn a_claude_session_has_one_user_at_a_time() {
     laptop.until_some("running again", runs_again).await;
     phone.until_some("running again", runs_again).await;
     hub.shut_down("the test").await;
+    place.no_process_is_left().await;
+}
+
+#[tokio::test]
+async fn what_is_asked_for_twice_under_one_name_is_done_once() {
+    let place = Place::new("tour");
+    let hub = place.hub().await;
+    let (mut laptop, session) = place.started(&hub).await;
+    turn(&mut laptop, "one").await;
+    let claude_id = hub.list(false)[0].claude_session_id.clone().unwrap();
+    let resume = |lease: &str, name: &str| {
+        json!({"type": "resume_session", "sessionId": claude_id, "projectPath": place.project(), "lease": lease,
+            "clientMessageId": name})
+    };
+    let mut phone = place.modern(&hub, "phone").await;
+    let mut forks = Vec::new();
+    for (name, attached) in [("f1", false), ("f1", true), ("f2", false), ("f1", true)] {
+        phone.say(resume("fork", name)).await;
+        let made = phone.until_some("it is there", |message| message["subtype"] == "session_created").await;
+        assert_eq!(made["attached"] == true, attached, "{made}");
+        forks.push(made["sessionId"].clone());
+    }
+    assert_eq!((&forks[0], &forks[0]), (&forks[1], &forks[3]));
+    assert!(forks[0] != forks[2] && forks[0] != session);
+    // Whoever takes over twice by mistake does not stop what began in between.
+    for attached in [false, true] {
+        phone.say(resume("take_over", "t1")).await;
+        let made = phone.until_some("it is there", |message| message["subtype"] == "session_created").await;
+        assert_eq!((made["attached"] == true, &made["sessionId"]), (attached, &json!(session)), "{made}");
+    }
+    laptop.until_some("the end", |message| message["subtype"] == "stopped").await;
+    let stops = laptop.got.iter().filter(|message| message["subtype"] == "stopped").count();
+    assert_eq!(stops, 1);
+
+    // Also after a crash, and by the bridge's own id.
+    let again = place.hub_on(&place.copied_log()).await;
+    hub.shut_down("the test").await;
+    let mut phone = place.modern(&again, "phone").await;
+    phone.say(resume("fork", "f2")).await;
+    let made = phone.until_some("it is there", |message| message["subtype"] == "session_created").await;
+    assert_eq!((&made["attached"], &made["sessionId"]), (&json!(true), &forks[2]));
+    assert_eq!(again.list(true).len(), 3);
+    again.shut_down("the test").await;
     place.no_process_is_left().await;
 }
 

@@ -72,6 +72,20 @@ export function serverHtml(element, html) {
   return element;
 }
 
+/**
+ * Shows HTML that mostly grows: what is there already stays as it is, with whatever is selected or scrolled in it.
+ *
+ * @param {Element} element
+ * @param {string} html
+ */
+export function growHtml(element, html) {
+  const fresh = [...serverHtml(h('div'), html).childNodes];
+  const differs = fresh.findIndex((node, index) => !node.isEqualNode(element.childNodes[index] ?? null));
+  const same = differs < 0 ? fresh.length : differs;
+  while (element.childNodes.length > same) element.lastChild?.remove();
+  element.append(...fresh.slice(same));
+}
+
 /** @param {Element} parent */
 function clean(parent) {
   for (const element of [...parent.querySelectorAll('*')]) {
@@ -100,6 +114,20 @@ function tameLink(link) {
   }
   link.setAttribute('target', '_blank');
   link.setAttribute('rel', 'noopener noreferrer');
+}
+
+/**
+ * Puts an element into the place of an older one. Who was in the old one with the keyboard is at the same place in the new one.
+ *
+ * @param {HTMLElement} old
+ * @param {HTMLElement} fresh
+ */
+export function swap(old, fresh) {
+  const reachable = (/** @type {HTMLElement} */ element) =>
+    /** @type {HTMLElement[]} */ ([...element.querySelectorAll('a[href], button, input, textarea, select, summary, [tabindex]')]);
+  const at = reachable(old).indexOf(/** @type {HTMLElement} */ (document.activeElement));
+  old.replaceWith(fresh);
+  if (at >= 0) reachable(fresh)[at]?.focus({ preventScroll: true });
 }
 
 /**

@@ -10,11 +10,18 @@ export function cost(dollars) {
 /** @param {number} milliseconds */
 export function duration(milliseconds) {
   const seconds = Math.max(0, milliseconds) / 1000;
+  if (seconds < 0.05) return '<0.1 s';
   if (seconds < 10) return `${seconds.toFixed(1)} s`;
   if (seconds < 60) return `${Math.round(seconds)} s`;
   const minutes = Math.floor(seconds / 60);
   if (minutes < 60) return `${minutes} min ${Math.floor(seconds % 60)} s`;
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+/** A duration that is still growing. @param {number} milliseconds */
+export function clock(milliseconds) {
+  const seconds = Math.max(0, Math.floor(milliseconds / 1000));
+  return seconds < 60 ? `${seconds} s` : duration(seconds * 1000);
 }
 
 /**
@@ -90,6 +97,12 @@ export function beneath(path, roots) {
 /** @param {string} text */
 export function firstLine(text) {
   return text.split('\n').find((line) => line.trim() !== '')?.trim() ?? '';
+}
+
+/** What the bridge or the browser says, as the beginning of a sentence. @param {unknown} error */
+export function sentence(error) {
+  const text = (error instanceof Error ? error.message : String(error)).trim();
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 /** The model's family and version, without what only machines need. @param {string | null | undefined} model */

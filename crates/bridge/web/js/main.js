@@ -6,6 +6,7 @@ import { icon } from './icons.js';
 import { SessionList } from './log/list.js';
 import { Outbox } from './log/outbox.js';
 import { registerWorker } from './push.js';
+import { colourFrame } from './theme.js';
 import { ChatView } from './views/chat.js';
 import { ListView } from './views/list.js';
 import { pairView } from './views/pair.js';
@@ -17,6 +18,9 @@ import { Connection } from './wire/connection.js';
 
 /** Without a connection for so long, the page says so aloud. */
 const BANNER_AFTER = 3_000;
+
+/** No keyboard is smaller than this, in pixels. */
+const KEYBOARD = 100;
 
 /** @typedef {{element: HTMLElement, focus: () => void, close: () => void}} View */
 
@@ -107,6 +111,7 @@ export class App {
         : place === 'settings' ? new SettingsView(this) : null;
     this.root.dataset['view'] = this.#view === null ? 'list' : 'detail';
     this.detail.replaceChildren(this.#view?.element ?? this.#nothing());
+    this.#connection();
     this.listView.update();
     if (!first || this.current !== null) this.#view?.focus();
   }
@@ -129,10 +134,13 @@ export class App {
   #connection() {
     const { state, downSince, heardAt } = this.link;
     const live = state === 'open';
-    this.chip.className = `sync ${live ? 'live' : 'away'}`;
     const words = live ? 'Live' : heardAt === 0 ? 'Connecting' : `Synced ${ago(heardAt)}${ago(heardAt) === 'now' ? '' : ' ago'}`;
-    if (this.chip.textContent !== words) this.chip.textContent = words;
-    this.chip.title = heardAt === 0 ? '' : `Last heard ${new Date(heardAt).toLocaleTimeString()}`;
+    // A phone shows the list or a session, so there is one in each.
+    for (const chip of [this.chip, ...this.detail.querySelectorAll('.sync')]) {
+      chip.className = `sync ${live ? 'live' : 'away'}`;
+      if (chip.textContent !== words) chip.textContent = words;
+      chip.setAttribute('title', heardAt === 0 ? '' : `Last heard ${new Date(heardAt).toLocaleTimeString()}`);
+    }
     const show = state === 'connecting' && downSince !== 0 && Date.now() - downSince >= BANNER_AFTER;
     if (this.banner.hidden !== show) return;
     this.banner.hidden = !show;
@@ -152,5 +160,23 @@ function decoded(part) {
   }
 }
 
+/**
+ * Some phones lay their keyboard over the page instead of making it smaller: then the page makes itself smaller.
+ *
+ * @param {HTMLElement} root
+ */
+function fitAboveKeyboard(root) {
+  const view = window.visualViewport;
+  view?.addEventListener('resize', () => {
+    const isCovered = view.scale === 1 && innerHeight - view.height > KEYBOARD;
+    root.style.height = isCovered ? `${view.height}px` : '';
+    if (isCovered) scrollTo(0, 0);
+  });
+}
+
 const root = document.getElementById('app');
-if (root !== null) new App(root);
+if (root !== null) {
+  colourFrame();
+  fitAboveKeyboard(root);
+  new App(root);
+}

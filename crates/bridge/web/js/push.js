@@ -6,7 +6,7 @@
 export async function registerWorker(app) {
   if (!('serviceWorker' in navigator)) return null;
   try {
-    return await navigator.serviceWorker.register(new URL('sw.js', app.link.base), { scope: app.link.base.pathname });
+    return (await navigator.serviceWorker.register(new URL('sw.js', app.link.base), { scope: app.link.base.pathname })) ?? null;
   } catch {
     return null;
   }

@@ -17,4 +17,14 @@ export function setTheme(chosen) {
   } catch {
     // It holds until the page is closed.
   }
+  colourFrame();
+}
+
+/** The browser's own frame around the page has the page's colour, also where the system would have the other one. */
+export function colourFrame() {
+  const metas = /** @type {HTMLMetaElement[]} */ ([...document.querySelectorAll('meta[name="theme-color"]')]);
+  const [light, dark] = metas;
+  if (light === undefined || dark === undefined) return;
+  light.media = theme() === 'auto' ? '(prefers-color-scheme: light)' : theme() === 'light' ? 'all' : 'not all';
+  dark.media = theme() === 'auto' ? '(prefers-color-scheme: dark)' : theme() === 'dark' ? 'all' : 'not all';
 }

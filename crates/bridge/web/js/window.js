@@ -1,6 +1,8 @@
 // Rows by the thousand: only those near what is seen are in the page. Rows stand in chunks; a chunk out of sight is an
 // empty box of the height that it had.
 
+import { swap } from './dom.js';
+
 /** @typedef {{key: string, rev: number}} Item */
 /**
  * @template {Item} T
@@ -139,7 +141,7 @@ export class WindowedRows {
       const element = this.render(item);
       element.dataset['key'] = item.key;
       if (have === undefined) chunk.box.append(element);
-      else have.element.replaceWith(element);
+      else swap(have.element, element);
       chunk.shown.set(item.key, { element, rev: item.rev });
     }
   }

@@ -9,6 +9,7 @@ use crate::api::{
     InterruptRequested, Reply, Seq, SessionArchived, SessionRenamed, UserInput,
 };
 use crate::session::command::{Command, What};
+use crate::session::recorder::Recorder;
 use crate::session::refusal::Refusal;
 use crate::session::state::Waiting;
 
@@ -83,11 +84,21 @@ impl Actor {
 
     pub(super) async fn input(&mut self, input: Input, by: String, answer: Answer) {
         let Input { text, client_message_id, delivery, images, .. } = input;
-        if let Some(known) = client_message_id.as_ref().and_then(|id| self.recorder.state.commands.get(id)) {
-            let ack =
-                self.ack(known.seq, client_message_id.clone(), Some(known.input_id.clone()), Known::Before);
-            drop(answer.send(Ok(ack)));
-            return;
+        let before = match &client_message_id {
+            Some(id) => self.recorder.known(id).await,
+            None => Ok(None),
+        };
+        match before {
+            Ok(None) => {}
+            Ok(Some((seq, input_id))) => {
+                let ack = self.ack(seq, client_message_id, input_id, Known::Before);
+                drop(answer.send(Ok(ack)));
+                return;
+            }
+            Err(error) => {
+                drop(answer.send(Err(error.into())));
+                return;
+            }
         }
         let delivery = delivery.unwrap_or_default();
         let free = self.cli.is_some()
@@ -108,7 +119,7 @@ impl Actor {
             by: by.clone(),
             rendered: None,
         };
-        let key = client_message_id.as_ref().map(|id| format!("client:{id}"));
+        let key = client_message_id.as_ref().map(Recorder::key);
         let stored = self.recorder.store(event, key).await;
         let acknowledged = stored
             .map_err(Refusal::from)

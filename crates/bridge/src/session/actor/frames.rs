@@ -2,12 +2,13 @@
 
 use std::time::Instant;
 
+use pilothouse::proto::system::SessionState;
 use pilothouse::proto::{AgentFrame, CommandState, System};
 use pilothouse::{Prompt, Session};
 use tokio::sync::mpsc;
 
 use super::{Actor, BLOCK_STORED_EVERY, Cli};
-use crate::api::{Event, Image, InputId, InputState, InputStateChange};
+use crate::api::{Event, Image, InputId, InputState, InputStateChange, TurnEnd};
 use crate::log::Write;
 use crate::session::channel::{OpenBlock, Stream};
 
@@ -37,20 +38,45 @@ impl Actor {
         if let Some(frame) = event.frame() {
             self.deliveries(frame).await;
         }
-        for mut event in translated.events {
-            self.name_the_branch(&mut event);
-            let whole = matches!(&event, Event::Assistant(message) if message.parent_tool_use_id.is_none());
-            if whole || matches!(event, Event::Result(_)) {
+        for mut shown in translated.events {
+            self.name_the_branch(&mut shown);
+            match &shown {
+                Event::System(system) if system.subtype == "init" => self.begun = true,
+                Event::Result(_) => self.begun = false,
+                _ => {}
+            }
+            let whole = matches!(&shown, Event::Assistant(message) if message.parent_tool_use_id.is_none());
+            if whole || matches!(shown, Event::Result(_)) {
                 self.close_block().await;
             }
-            if let Event::System(init) = &event
+            if let Event::System(init) = &shown
                 && let Some(id) = &init.claude_session_id
                 && self.recorder.state.view.claude_session_id.as_ref() != Some(id)
             {
                 (self.on_claude_id)(id);
             }
-            self.recorder.note(event).await;
+            self.recorder.note(shown).await;
         }
+        if let Some(AgentFrame::System(System::SessionStateChanged(change))) = event.frame()
+            && change.state == SessionState::Idle
+        {
+            self.at_rest().await;
+        }
+    }
+
+    /// The CLI says that nothing runs. A turn that it has begun is over then, also if it did not say how.
+    async fn at_rest(&mut self) {
+        if !std::mem::take(&mut self.begun) {
+            return;
+        }
+        self.close_block().await;
+        let end = TurnEnd {
+            subtype: "no_result".to_owned(),
+            error: Some("the CLI came to rest without a result".to_owned()),
+            branch: self.project.branch(),
+            ..TurnEnd::default()
+        };
+        self.recorder.note(end).await;
     }
 
     /// A turn may begin and end on different branches.

@@ -47,6 +47,8 @@ pub(crate) struct Actor {
     open: OpenBlock,
     /// When the open block was last stored; none when the store has none.
     stored_block: Option<Instant>,
+    /// Whether the CLI has begun a turn that it has not ended.
+    begun: bool,
     /// Whether the CLI has said that nothing runs since the last turn.
     idle: bool,
     waiting_for_idle: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
@@ -129,6 +131,7 @@ impl Actor {
             approvals: HashMap::new(),
             open: OpenBlock::default(),
             stored_block: None,
+            begun: false,
             idle: true,
             waiting_for_idle: None,
             on_claude_id,
@@ -137,7 +140,9 @@ impl Actor {
         async move {
             actor.run().await;
             actor.answer_the_rest().await;
+            // A CLI that is still being started is killed before anybody else may use its Claude session.
             connecting.abort();
+            drop(connecting.await);
         }
     }
 

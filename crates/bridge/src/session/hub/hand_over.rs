@@ -51,9 +51,10 @@ impl Hub {
                 mode: view.permission_mode.clone().filter(|mode| mode != BYPASS),
                 model: view.model.clone(),
                 by: by.to_owned(),
+                key: None,
             };
             let started = match &launch.resume {
-                Some(_) => self.launch(launch, Lease::Attach, None).await,
+                Some(_) => self.launch(launch, Lease::Attach).await,
                 None => self.run_again(&view.session_id, launch).await,
             };
             match started {

@@ -28,15 +28,12 @@ pub(super) struct Launch {
     pub(super) mode: Option<String>,
     pub(super) model: Option<String>,
     pub(super) by: String,
+    /// What the event is remembered by that this makes, so that it is made once.
+    pub(super) key: Option<String>,
 }
 
 impl Hub {
-    pub(super) async fn launch(
-        &self,
-        mut launch: Launch,
-        lease: Lease,
-        key: Option<String>,
-    ) -> Result<Started, Refusal> {
+    pub(super) async fn launch(&self, mut launch: Launch, lease: Lease) -> Result<Started, Refusal> {
         let _turn = match &launch.resume {
             Some(claude_id) => Some(self.turn_to_resume(claude_id).await),
             None => None,
@@ -63,7 +60,7 @@ impl Hub {
                 return self.run_again(&known, launch).await;
             }
         }
-        self.run_new(launch, key).await
+        self.run_new(launch).await
     }
 
     /// Between looking whether a Claude session is in use and using it lies a moment, in which nobody else may do so.
@@ -84,7 +81,7 @@ impl Hub {
         matching.max_by_key(|view| view.updated_at).map(|view| view.session_id)
     }
 
-    async fn run_new(&self, launch: Launch, key: Option<String>) -> Result<Started, Refusal> {
+    async fn run_new(&self, mut launch: Launch) -> Result<Started, Refusal> {
         let session_id = SessionId::fresh();
         let state = State::new(session_id.clone());
         let channel = Arc::new(Channel::new(state.clone(), Seq(1), self.inner.outside.clone()));
@@ -99,7 +96,7 @@ impl Hub {
             branch: launch.project.branch(),
             slash_commands: Vec::new(),
         };
-        let seq = recorder.store(created, key).await?;
+        let seq = recorder.store(created, launch.key.take()).await?;
         if let Some(claude_id) = &launch.resume {
             let read = recent::conversation(&self.inner.transcripts, claude_id, launch.project.path()).await;
             let mut read = read.into_iter().peekable();
@@ -117,7 +114,11 @@ impl Hub {
         Ok(Started { session_id, attached: false, seq })
     }
 
-    pub(super) async fn run_again(&self, session_id: &SessionId, launch: Launch) -> Result<Started, Refusal> {
+    pub(super) async fn run_again(
+        &self,
+        session_id: &SessionId,
+        mut launch: Launch,
+    ) -> Result<Started, Refusal> {
         let entry = self.entry(session_id)?;
         if entry.is_live() {
             return self.attached(session_id);
@@ -127,8 +128,12 @@ impl Hub {
             return self.attached(session_id);
         }
         let state = recover::replay(&self.inner.log, session_id, Some(entry.channel.view())).await?;
+        entry.channel.restore(&state);
         let mut recorder =
             Recorder { channel: Arc::clone(&entry.channel), log: self.inner.log.clone(), state };
+        if recorder.state.view.state == Lifecycle::Running {
+            recover::bring_to_end(&mut recorder, "the log could not be written").await?;
+        }
         let running = SessionState {
             state: Lifecycle::Running,
             why: Some("resumed".to_owned()),
@@ -136,7 +141,7 @@ impl Hub {
             handed_over: false,
         };
         let seq = recorder.state.view.seq;
-        recorder.store(running, None).await?;
+        recorder.store(running, launch.key.take()).await?;
         self.spawn(recorder, launch, writing);
         Ok(Started { session_id: session_id.clone(), attached: false, seq })
     }

@@ -25,8 +25,8 @@ use super::state::State;
 use super::viewers::Viewers;
 use super::{recent, recover};
 use crate::api::{
-    Ack, ErrorCode, Lease, Lifecycle, ListRecentSessions, ProcessStatus, RecentSessions, Reply,
-    ResumeSession, Seq, SessionArchived, SessionId, SessionRenamed, SessionView, Start,
+    Ack, ClientMessageId, ErrorCode, Lease, Lifecycle, ListRecentSessions, ProcessStatus, RecentSessions,
+    Reply, ResumeSession, Seq, SessionArchived, SessionId, SessionRenamed, SessionView, Start,
 };
 use crate::auth::Project;
 use crate::log::{Log, StorageError};
@@ -69,6 +69,13 @@ struct Entry {
     commands: Option<mpsc::Sender<Command>>,
     /// Held by whoever writes to the session's log: its task, as long as it has one.
     writing: Arc<tokio::sync::Mutex<()>>,
+}
+
+/// Something that is done once, however often it is asked for.
+struct Once<'a> {
+    /// What it is remembered by.
+    key: String,
+    _alone: tokio::sync::MutexGuard<'a, ()>,
 }
 
 /// What a start came to.
@@ -147,12 +154,16 @@ impl Hub {
         self.entry(session_id).ok().map(|entry| entry.channel.view())
     }
 
-    /// Forgets sessions without a CLI that are too old or too much; tells which.
+    /// Forgets what is too old or too much: the oldest events of long sessions, and sessions without a CLI. Tells which
+    /// sessions are gone.
     ///
     /// # Errors
     /// When the log fails.
     pub async fn forget_old(&self) -> Result<Vec<SessionId>, StorageError> {
         let entries: Vec<Entry> = lock(&self.inner.sessions).values().cloned().collect();
+        for entry in &entries {
+            retention::forget_oldest(&self.inner.log, &entry.channel, self.inner.retention).await?;
+        }
         // Nobody resumes a session while it is being forgotten; who waits to do so does not find it afterwards.
         let held: Vec<(Entry, OwnedMutexGuard<()>)> = entries
             .into_iter()
@@ -174,14 +185,8 @@ impl Hub {
     /// # Errors
     /// When the Claude session is in use and that is to be refused, or the log fails.
     pub async fn start(&self, start: Start, project: Project, by: &str) -> Result<Started, Refusal> {
-        let key = start.client_message_id.as_ref().map(|id| format!("start:{id}"));
-        let _one_at_a_time = match key {
-            Some(_) => Some(self.inner.starting.lock().await),
-            None => None,
-        };
-        if let Some(key) = key.clone()
-            && let Some(session_id) = self.inner.log.blocking(move |store| store.find_start(&key)).await?
-        {
+        let (once, made) = self.once(start.client_message_id.as_ref()).await?;
+        if let Some(session_id) = made {
             return self.attached(&session_id);
         }
         let resume = match (start.session_id, start.continue_latest) {
@@ -196,11 +201,13 @@ impl Hub {
             mode: start.permission_mode,
             model: start.model,
             by: by.to_owned(),
+            key: once.as_ref().map(|once| once.key.clone()),
         };
-        self.launch(launch, start.lease.unwrap_or_default(), key).await
+        self.launch(launch, start.lease.unwrap_or_default()).await
     }
 
-    /// Goes on with a session: one of the bridge's, by its own id, or one on disk, by Claude Code's.
+    /// Goes on with a session: one of the bridge's, by its own id, or one on disk, by Claude Code's. The same request, sent
+    /// again, joins what it made before.
     ///
     /// # Errors
     /// As [`Hub::start`].
@@ -210,6 +217,10 @@ impl Hub {
         project: Project,
         by: &str,
     ) -> Result<Started, Refusal> {
+        let (once, made) = self.once(resume.client_message_id.as_ref()).await?;
+        if let Some(session_id) = made {
+            return self.attached(&session_id);
+        }
         let lease = resume.lease.unwrap_or_default();
         let own = SessionId(resume.session_id.clone());
         let mut launch = Launch {
@@ -219,9 +230,10 @@ impl Hub {
             mode: resume.permission_mode,
             model: None,
             by: by.to_owned(),
+            key: once.as_ref().map(|once| once.key.clone()),
         };
         match self.entry(&own) {
-            Err(_) => self.launch(launch, lease, None).await,
+            Err(_) => self.launch(launch, lease).await,
             Ok(entry) if entry.is_live() && lease == Lease::Attach => self.attached(&own),
             Ok(entry) => {
                 launch.resume = entry.channel.view().claude_session_id;
@@ -229,9 +241,22 @@ impl Hub {
                     // Nothing was ever said in it, so there is nothing to go on with but its log.
                     return self.run_again(&own, launch).await;
                 }
-                self.launch(launch, lease, None).await
+                self.launch(launch, lease).await
             }
         }
+    }
+
+    /// Keeps everybody else from looking for what a client calls by this name, and making it, while the first is held.
+    /// Then the session that was made under this name before, if one was.
+    async fn once(
+        &self,
+        id: Option<&ClientMessageId>,
+    ) -> Result<(Option<Once<'_>>, Option<SessionId>), Refusal> {
+        let Some(id) = id else { return Ok((None, None)) };
+        let once = Once { key: format!("start:{id}"), _alone: self.inner.starting.lock().await };
+        let key = once.key.clone();
+        let made = self.inner.log.blocking(move |store| store.session_of(&key)).await?;
+        Ok((Some(once), made))
     }
 
     fn attached(&self, session_id: &SessionId) -> Result<Started, Refusal> {
@@ -283,6 +308,10 @@ impl Hub {
                 let recorder =
                     Recorder { channel: Arc::clone(&entry.channel), log: self.inner.log.clone(), state };
                 return Ok(closed(&recorder, id));
+            }
+            What::Stop => {
+                let message = "the session's CLI is not running: there is nothing to stop";
+                return Err(Refusal::new(ErrorCode::NotRunning, message));
             }
             _ => return Err(Refusal::not_running()),
         };

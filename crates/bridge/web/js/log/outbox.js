@@ -59,8 +59,6 @@ export class Outbox {
   say(sessionId, text, images, delivery) {
     /** @type {Outgoing} */
     const message = { sessionId, clientMessageId: freshId(), text, images, delivery };
-    // The bridge hangs up on a frame beyond its limit, and would do so each time it is sent again.
-    if (sizeOf(message) > LARGEST) message.problem = 'It is too large: send less text or fewer pictures.';
     this.messages.push(message);
     this.#keep();
     void this.#send(message);
@@ -68,7 +66,6 @@ export class Outbox {
 
   /** Sends again what was refused. @param {Outgoing} message */
   retry(message) {
-    if (sizeOf(message) > LARGEST) return;
     delete message.problem;
     this.#keep();
     void this.#send(message);
@@ -111,7 +108,15 @@ export class Outbox {
   }
 }
 
-/** How many bytes a message has on its way. @param {Outgoing} message */
-function sizeOf(message) {
-  return new TextEncoder().encode(JSON.stringify(message)).length;
+/**
+ * Whether a message is more than the bridge takes: it would hang up, each time that it is sent again.
+ *
+ * @param {string} text
+ * @param {Image[]} images
+ */
+export function isTooLarge(text, images) {
+  return new TextEncoder().encode(JSON.stringify({ text, images })).length > LARGEST;
 }
+
+/** What to do about that. */
+export const TOO_LARGE = 'This is more than one message can carry: send less text or fewer pictures.';

@@ -10,13 +10,21 @@ import { Transcript, fold } from './transcript.js';
 /** How many events the page asks for at a time. */
 const PAGE = 200;
 
+/** The shortest time between two questions for the words that are being written. */
+const RENDER_EVERY = 100;
+
+/** Nothing is being written. @returns {{text: string, thinking: string, html?: string, rendered: number}} */
+function freshStream() {
+  return { text: '', thinking: '', rendered: 0 };
+}
+
 /** One session. */
 export class Session {
   /** @type {LogEvent[]} */
   events = [];
   transcript = new Transcript();
   /** Words that are still being written. */
-  stream = { text: '', thinking: '' };
+  stream = freshStream();
   /** @type {Status} */
   status = 'idle';
   /** @type {Lifecycle} */
@@ -32,6 +40,7 @@ export class Session {
   changed = new Signal();
 
   #loadingOlder = false;
+  #rendering = false;
   /** Whether the bridge is asked for what was missed, so that nothing newer may be taken yet. */
   #joining = true;
   /** @type {(() => void)[]} */
@@ -131,7 +140,7 @@ export class Session {
     }
     this.#joining = false;
     // What was being written may be done by now; if not, a snapshot follows.
-    this.stream = { text: '', thinking: '' };
+    this.stream = freshStream();
     const view = reply['session'];
     this.status = view.status;
     this.state = view.state;
@@ -154,7 +163,8 @@ export class Session {
         this.devices = message['devices'];
         return this.changed.tell('all');
       case 'stream_snapshot':
-        this.stream = { text: message['text'], thinking: message['thinking'] };
+        this.stream = { ...freshStream(), text: message['text'], thinking: message['thinking'] };
+        void this.#render();
         return this.changed.tell('stream');
       case 'stream_delta':
         return this.#delta('text', message);
@@ -176,7 +186,25 @@ export class Session {
     // Words that were missed come again as a snapshot.
     if (message['offset'] > have.length) return;
     this.stream[kind] = have.slice(0, message['offset']) + message['text'];
+    if (kind === 'text') void this.#render();
     this.changed.tell('stream');
+  }
+
+  /** Asks for the words so far as HTML: one question at a time, the longer the words the fewer. */
+  async #render() {
+    if (this.#rendering) return;
+    this.#rendering = true;
+    try {
+      for (let { stream } = this; stream.text.length > stream.rendered; { stream } = this) {
+        const { length, rendered } = /** @type {any} */ (await this.bridge.stream(this.id));
+        if (length > 0) Object.assign(stream, { html: rendered, rendered: Math.max(length, stream.rendered) });
+        this.changed.tell('stream');
+        await new Promise((resolve) => { setTimeout(resolve, Math.max(RENDER_EVERY, stream.text.length / 20)); });
+      }
+    } catch {
+      // The connection broke. The words are shown as they came, and asked for again with the next ones.
+    }
+    this.#rendering = false;
   }
 
   /** @param {LogEvent} event */
@@ -191,7 +219,7 @@ export class Session {
     this.transcript.apply(event);
     const isOver = event.type === 'result' || event.type === 'partial';
     if (isOver || (event.type === 'assistant' && event['parentToolUseId'] === undefined)) {
-      this.stream = { text: '', thinking: '' };
+      this.stream = freshStream();
     }
     if (event.type === 'session_state') this.state = event['state'];
     if (event.type === 'result' && event['subtype'] === 'stopped') this.state = 'ended';

@@ -42,6 +42,8 @@ export class Transcript {
   archived = false;
   /** When the running turn began; 0 when none runs. */
   turnSince = 0;
+  /** Where the newest end of a turn is, 0 when none is here; how it ended, and the model's last words in it. */
+  lastEnd = { seq: 0, how: '', said: '' };
 
   /** @type {Map<string, {call: Call, top: Row}>} */
   #calls = new Map();
@@ -50,7 +52,8 @@ export class Transcript {
   /** Which call began what goes on in the background. @type {Map<string, string>} */
   #tasks = new Map();
   #interruptedBy = '';
-  #spokeInTurn = false;
+  /** The model's last words in the running turn. */
+  #lastSaid = '';
 
   /** How much of the model's window is used, in percent. */
   get contextPercent() {
@@ -88,7 +91,7 @@ export class Transcript {
         return;
       case 'partial':
         if (event['thinking'] !== '') this.#push(event, { kind: 'thinking', text: event['thinking'] }, 'thought');
-        if (event['text'] !== '') this.#push(event, { kind: 'text', text: event['text'], cut: true });
+        if (event['text'] !== '') this.#push(event, { kind: 'text', text: event['text'], html: event['rendered'], cut: true });
         return;
       case 'frame': {
         // The CLI changes its mode by itself, too, as when a plan was accepted.
@@ -126,7 +129,7 @@ export class Transcript {
       const html = rendered[index] ?? undefined;
       if (block.type === 'text' && String(block.text).trim() !== '') {
         rows.push({ kind: 'text', key, rev: 0, at: event.at, text: block.text, html });
-        if (parent === undefined) this.#spokeInTurn = true;
+        if (parent === undefined) this.#lastSaid = block.text;
       } else if (block.type === 'thinking' && String(block.thinking).trim() !== '') {
         rows.push({ kind: 'thinking', key, rev: 0, at: event.at, text: block.thinking, html });
       } else if (block.type === 'tool_use' || block.type === 'server_tool_use') {
@@ -200,17 +203,23 @@ export class Transcript {
     const { subtype, error, result } = event;
     const before = this.cost;
     this.cost = event['cost'] ?? this.cost;
+    let how = 'The turn is done';
     if (subtype === 'stopped') {
-      this.#note(event, 'stop', event['by'] === undefined ? 'Stopped' : `Stopped by ${event['by']}`);
+      how = event['by'] === undefined ? 'Stopped' : `Stopped by ${event['by']}`;
+      this.#note(event, 'stop', how);
     } else if (subtype !== 'success' && this.#interruptedBy !== '') {
-      this.#note(event, 'stop', `Interrupted by ${this.#interruptedBy}`);
+      how = `Interrupted by ${this.#interruptedBy}`;
+      this.#note(event, 'stop', how);
     } else if (error !== undefined || subtype !== 'success') {
       const words = { process_ended: 'The turn was cut off', start_failed: 'Claude Code could not be started' };
       const what = words[/** @type {keyof typeof words} */ (subtype)] ?? 'The turn failed';
-      this.#note(event, 'alert', error === undefined ? what : `${what}: ${error}`, 'bad');
-    } else if (!this.#spokeInTurn && typeof result === 'string' && result.trim() !== '') {
+      // The CLI says what went wrong in the model's name, too.
+      how = error === undefined || error.trim() === this.#lastSaid.trim() ? what : `${what}: ${error}`;
+      this.#note(event, 'alert', how, 'bad');
+    } else if (this.#lastSaid === '' && typeof result === 'string' && result.trim() !== '') {
       // A command of the CLI's own says what it has to say only here.
       this.#push(event, { kind: 'text', text: result, html: event['rendered'] }, 'said');
+      this.#lastSaid = result;
     }
     const usage = event['usage'] ?? {};
     const tokens = ['input_tokens', 'output_tokens', 'cache_creation_input_tokens']
@@ -220,8 +229,9 @@ export class Transcript {
       this.#push(event, { kind: 'turn', cost: spent > 0 ? spent : undefined, duration: event['duration'], tokens: tokens || undefined });
     }
     this.turnSince = 0;
+    this.lastEnd = { seq: event.seq, how, said: this.#lastSaid };
     this.#interruptedBy = '';
-    this.#spokeInTurn = false;
+    this.#lastSaid = '';
   }
 
   /** @param {LogEvent} event */
@@ -293,6 +303,8 @@ export class Transcript {
     }
     const words = { running: 'Running', interrupted: 'Interrupted', ended: 'Ended' };
     const what = words[/** @type {keyof typeof words} */ (state)] ?? state;
+    // Who stopped it was told with the end of its turn.
+    if (state === 'ended' && why?.startsWith('stopped by') === true) return;
     const tail = [why, by].filter((part) => part !== undefined).join(' · ');
     this.#note(event, state === 'running' ? 'play' : 'info', tail === '' ? what : `${what}: ${tail}`);
   }

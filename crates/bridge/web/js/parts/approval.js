@@ -3,15 +3,15 @@
 /** @import { Approval } from '../types.js' */
 /** @import { Deciding } from './decide.js' */
 
-import { h } from '../dom.js';
-import { count } from '../format.js';
+import { h, serverHtml } from '../dom.js';
+import { count, firstLine, sentence } from '../format.js';
 import { icon, toolIcon } from '../icons.js';
 import { decide } from './decide.js';
 import { previewOf } from './preview.js';
 import { planCard } from './plan.js';
 import { questionCard } from './question.js';
 import { placeOf, rulesOf, sessionSuggestion } from './rules.js';
-import { target, toolName, wholeTarget } from './target.js';
+import { toolName, wholeTarget } from './target.js';
 
 /**
  * The card that fits an approval.
@@ -45,12 +45,12 @@ function toolCard(approval, deciding) {
   const name = toolName(approval.toolName);
   const description = typeof approval.input['description'] === 'string' ? approval.input['description'] : '';
   const foot = h('div', { class: 'approval-foot' });
-  const card = h('section', { class: 'approval', 'aria-label': `Approval: ${name}`, 'data-approval': approval.id },
+  const card = h('section', { class: 'approval', tabindex: -1, 'aria-label': `Approval: ${name}`, 'data-approval': approval.id },
     h('header', { class: 'approval-head' },
       toolIcon(approval.toolName),
       h('h3', {}, h('strong', {}, name), ` ${VERBS[approval.toolName] ?? 'wants to run'}`)),
     description === '' ? null : h('p', { class: 'approval-what' }, description),
-    approval.reason === undefined ? null : h('p', { class: 'approval-why' }, approval.reason),
+    approval.reason === undefined ? null : h('p', { class: 'approval-why' }, sentence(approval.reason)),
     h('div', { class: 'approval-body' }, previewOf(approval, project)),
     foot);
   const mayApprove = bridge.may('approve');
@@ -152,7 +152,7 @@ export function compactApproval(approval, deciding, open) {
   const questions = approval.questions ?? [];
   const [question] = questions;
   const isPlan = approval.toolName === 'ExitPlanMode';
-  const body = h('div', { class: 'asked', 'data-approval': approval.id });
+  const body = h('div', { class: 'asked', tabindex: -1, 'data-approval': approval.id });
   const more = h('button', { class: 'button small', type: 'button', onclick: open }, isPlan ? 'Read the plan' : question !== undefined ? 'Answer…' : 'Details');
   if (question !== undefined) {
     const simple = questions.length === 1 && question.multiSelect !== true && question.options.length <= 4;
@@ -165,7 +165,7 @@ export function compactApproval(approval, deciding, open) {
     return body;
   }
   const { diff } = approval.preview ?? {};
-  const what = isPlan ? target(approval.toolName, approval.input, project) : wholeTarget(approval.toolName, approval.input, project);
+  const what = isPlan ? firstLine(serverHtml(h('div'), approval.preview?.html ?? '').textContent ?? '') : wholeTarget(approval.toolName, approval.input, project);
   // Nobody says yes here to what is not seen here.
   const fits = what.length <= LONGEST && what.split('\n').length <= MOST_LINES;
   body.append(

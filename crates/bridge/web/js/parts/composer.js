@@ -4,6 +4,7 @@
 
 import { h, refill } from '../dom.js';
 import { icon } from '../icons.js';
+import { TOO_LARGE, isTooLarge } from '../log/outbox.js';
 import { Completion } from './completion.js';
 import { readImages } from './images.js';
 import { failed } from './sheet.js';
@@ -34,7 +35,7 @@ export class Composer {
   constructor(to) {
     this.to = to;
     this.field = h('textarea', {
-      class: 'composer-field', rows: 1, placeholder: 'Message', 'aria-label': 'Message', autocapitalize: 'sentences', enterkeyhint: 'send',
+      class: 'composer-field', rows: 1, dir: 'auto', placeholder: 'Message', 'aria-label': 'Message', autocapitalize: 'sentences', enterkeyhint: 'enter',
     });
     this.field.value = draft(to.draftKey);
     this.completion = new Completion(this.field, to.commands);
@@ -72,12 +73,13 @@ export class Composer {
       event.preventDefault();
       void this.#attach([...(event.dataTransfer?.files ?? [])]);
     });
+    this.stopButton.hidden = true;
     this.#changed();
-    this.setRunning(false);
   }
 
   /** Whether a turn runs, so that there is something to stop and a choice of when to send. @param {boolean} running */
   setRunning(running) {
+    if (running === this.#running) return;
     this.#running = running;
     this.stopButton.hidden = !running;
     this.#changed();
@@ -90,6 +92,7 @@ export class Composer {
   #submit() {
     const text = this.field.value.trim();
     if (text === '' && this.#images.length === 0) return;
+    if (isTooLarge(text, this.#images)) return failed(TOO_LARGE);
     this.to.send(text, this.#images, this.#running ? this.#delivery : 'queue');
     this.field.value = '';
     this.#images = [];

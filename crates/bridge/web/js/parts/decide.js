@@ -21,6 +21,8 @@ import { failed, toast } from './sheet.js';
  */
 export async function decide(card, sent) {
   card.classList.add('deciding');
+  // A button that rests gives the focus away; the card keeps it, and hands it on when it goes.
+  if (card.contains(document.activeElement)) card.focus({ preventScroll: true });
   const buttons = [...card.querySelectorAll('button')].filter((button) => !button.disabled);
   for (const button of buttons) button.disabled = true;
   try {

@@ -1,11 +1,14 @@
 // What is pinned above the composer: approvals, and messages that wait for their turn. Cards stay the same elements while
 // they are open, so that nothing typed into them is lost.
 
+/** @import { Approval } from '../types.js' */
 /** @import { Session } from '../log/session.js' */
+/** @import { Queued } from '../log/transcript.js' */
 /** @import { Bridge } from '../wire/bridge.js' */
 
 import { announce, h } from '../dom.js';
-import { icon } from '../icons.js';
+import { count } from '../format.js';
+import { icon, toolIcon } from '../icons.js';
 import { approvalCard } from './approval.js';
 import { failed } from './sheet.js';
 import { target, toolName } from './target.js';
@@ -17,14 +20,17 @@ export class ApprovalDock {
   #cards = new Map();
   /** @type {string | undefined} */
   #chosen;
+  #shown = '';
 
   /**
    * @param {Bridge} bridge
    * @param {Session} session
+   * @param {() => void} leave takes the focus when nothing is left here that could have it
    */
-  constructor(bridge, session) {
+  constructor(bridge, session, leave) {
     this.bridge = bridge;
     this.session = session;
+    this.leave = leave;
   }
 
   update() {
@@ -38,75 +44,106 @@ export class ApprovalDock {
     }
     const chosen = open.find((approval) => approval.id === this.#chosen) ?? open[0];
     this.#chosen = chosen?.id;
-    const card = chosen === undefined ? undefined : this.#cards.get(chosen.id);
-    const tabs = open.length < 2 ? [] : [h('div', { class: 'approval-tabs', role: 'group', 'aria-label': `${open.length} approvals are waiting` },
+    const shown = JSON.stringify([chosen?.id, open.map(({ id }) => id)]);
+    if (shown === this.#shown) return;
+    this.#shown = shown;
+    this.#show(chosen === undefined ? undefined : this.#cards.get(chosen.id), open.length < 2 ? [] : [this.#tabs(open)]);
+  }
+
+  /**
+   * An element that is taken out and put back loses its focus: a card that stays is not touched.
+   *
+   * @param {HTMLElement | undefined} card
+   * @param {HTMLElement[]} tabs
+   */
+  #show(card, tabs) {
+    const hadFocus = this.element.contains(document.activeElement);
+    for (const child of [...this.element.children]) if (child !== card) child.remove();
+    this.element.prepend(...tabs);
+    if (card !== undefined && card.parentElement === null) this.element.append(card);
+    if (!hadFocus || this.element.contains(document.activeElement)) return;
+    // Nobody should come to a button by itself: what is pressed there twice would decide twice.
+    if (card === undefined) this.leave();
+    else card.focus({ preventScroll: true });
+  }
+
+  /** @param {Approval[]} open */
+  #tabs(open) {
+    const project = this.session.transcript.project;
+    return h('div', { class: 'approval-tabs', role: 'group', 'aria-label': `${open.length} approvals are waiting` },
       h('span', { class: 'approval-count' }, `${open.length} waiting`),
       open.map((approval) => h('button', {
-        class: 'tab', type: 'button', 'aria-pressed': String(approval === chosen),
+        class: 'tab', type: 'button', 'aria-pressed': String(approval.id === this.#chosen),
         onclick: () => { this.#chosen = approval.id; this.update(); },
-      }, toolName(approval.toolName), h('code', {}, target(approval.toolName, approval.input, project)))))];
-    const wanted = card === undefined ? [] : [...tabs, card];
-    // An element that is taken out and put back loses its focus: only what is different is touched.
-    if (card !== undefined && this.element.contains(card)) {
-      for (const child of [...this.element.children]) if (child !== card) child.remove();
-      this.element.prepend(...tabs);
-    } else this.element.replaceChildren(...wanted);
+      }, toolIcon(approval.toolName), h('span', {}, toolName(approval.toolName)), h('code', {}, target(approval.toolName, approval.input, project)))));
   }
 }
 
 /** The messages that wait, with their words to be changed or taken back. */
 export class QueueDock {
   element = h('div', { class: 'queue' });
-  /** @type {string | undefined} */
-  #editing;
+  /** The message that is being changed, and where: what is typed there outlives everything else that happens. */
+  #editing = { inputId: '', form: h('li') };
   #shown = '';
 
   /**
    * @param {Bridge} bridge
    * @param {Session} session
+   * @param {() => void} leave takes the focus when nothing is left here that could have it
    */
-  constructor(bridge, session) {
+  constructor(bridge, session, leave) {
     this.bridge = bridge;
     this.session = session;
+    this.leave = leave;
   }
 
   update() {
     const waiting = [...this.session.transcript.queue.values()];
-    if (this.#editing !== undefined && !waiting.some(({ inputId }) => inputId === this.#editing)) this.#editing = undefined;
-    const shown = JSON.stringify([this.#editing, waiting.map(({ inputId, text }) => [inputId, text])]);
+    if (!waiting.some(({ inputId }) => inputId === this.#editing.inputId)) this.#editing.inputId = '';
+    const shown = JSON.stringify([this.#editing.inputId, waiting.map(({ inputId, text }) => [inputId, text])]);
     if (shown === this.#shown) return;
     this.#shown = shown;
+    const hadFocus = this.element.contains(document.activeElement);
     this.element.replaceChildren(...(waiting.length === 0 ? [] : [
       h('ul', { class: 'queue-list', 'aria-label': 'Waiting messages' },
-        waiting.map(({ inputId, text, images }) => this.#editing === inputId ? this.#form(inputId, text) : h('li', { class: 'queued' },
-          icon('clock'),
-          h('span', { class: 'queued-text' }, text, images.length > 0 ? ` (+${images.length})` : ''),
-          h('button', { class: 'icon-button', type: 'button', 'aria-label': 'Edit message', onclick: () => { this.#editing = inputId; this.update(); } }, icon('pencil')),
-          h('button', { class: 'icon-button', type: 'button', 'aria-label': 'Cancel message', onclick: () => this.bridge.cancelInput(this.session.id, inputId).catch(failed) }, icon('close'))))),
+        waiting.map((input) => this.#editing.inputId === input.inputId ? this.#editing.form : this.#line(input))),
     ]));
-    const field = this.element.querySelector('textarea');
-    field?.focus();
-    field?.setSelectionRange(field.value.length, field.value.length);
+    if (this.#editing.inputId !== '') this.#editing.form.querySelector('textarea')?.focus();
+    else if (hadFocus) this.leave();
+  }
+
+  /** @param {Queued} input */
+  #line({ inputId, text, images }) {
+    return h('li', { class: 'queued' },
+      icon('clock'),
+      h('span', { class: 'queued-text' }, text, images.length > 0 ? ` (+${count(images.length, 'picture')})` : ''),
+      h('button', { class: 'icon-button', type: 'button', 'aria-label': 'Edit message', onclick: () => this.#edit(inputId, text) }, icon('pencil')),
+      h('button', { class: 'icon-button', type: 'button', 'aria-label': 'Cancel message', onclick: () => this.bridge.cancelInput(this.session.id, inputId).catch(failed) }, icon('close')));
   }
 
   /**
    * @param {string} inputId
    * @param {string} text
    */
-  #form(inputId, text) {
+  #edit(inputId, text) {
     const field = h('textarea', { class: 'field', rows: 2, 'aria-label': 'Waiting message', value: text });
-    const done = () => { this.#editing = undefined; this.update(); };
+    const done = () => { this.#editing.inputId = ''; this.update(); };
     const save = () => {
       if (field.value.trim() !== '' && field.value !== text) this.bridge.editInput(this.session.id, inputId, field.value).catch(failed);
       done();
     };
     field.addEventListener('keydown', (event) => {
-      if (event.key === 'Enter' && !event.shiftKey) { event.preventDefault(); save(); }
+      if (event.key === 'Enter' && !event.shiftKey && !event.isComposing) { event.preventDefault(); save(); }
       if (event.key === 'Escape') done();
     });
-    return h('li', { class: 'queued editing' }, field,
-      h('div', { class: 'buttons end' },
-        h('button', { class: 'button small', type: 'button', onclick: done }, 'Leave it'),
-        h('button', { class: 'button small primary', type: 'button', onclick: save }, 'Save')));
+    this.#editing = {
+      inputId,
+      form: h('li', { class: 'queued editing' }, field,
+        h('div', { class: 'buttons end' },
+          h('button', { class: 'button small', type: 'button', onclick: done }, 'Leave it'),
+          h('button', { class: 'button small primary', type: 'button', onclick: save }, 'Save'))),
+    };
+    this.update();
+    field.setSelectionRange(text.length, text.length);
   }
 }

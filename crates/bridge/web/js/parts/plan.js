@@ -17,7 +17,7 @@ export function planCard(approval, deciding) {
   const { bridge, sessionId, project } = deciding;
   const mayApprove = bridge.may('approve');
   const feedback = h('textarea', { class: 'field', rows: 2, placeholder: 'What should be different? (optional)', 'aria-label': 'Feedback on the plan' });
-  const card = h('section', { class: 'approval plan-card', 'aria-label': 'Approval: plan', 'data-approval': approval.id },
+  const card = h('section', { class: 'approval plan-card', tabindex: -1, 'aria-label': 'Approval: plan', 'data-approval': approval.id },
     h('header', { class: 'approval-head' }, icon('map'), h('h3', {}, h('strong', {}, 'A plan'), ' waits for your word')),
     h('div', { class: 'approval-body' }, previewOf(approval, project)),
     h('div', { class: 'approval-foot' }, feedback,

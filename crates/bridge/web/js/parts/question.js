@@ -20,7 +20,7 @@ export function questionCard(approval, deciding) {
   const fields = questions.map((question) => questionField(question, () => look()));
   const submit = h('button', { class: 'button allow', type: 'submit' }, 'Answer');
   const look = () => { submit.disabled = !mayApprove || fields.some(({ answer }) => answer() === ''); };
-  const card = h('section', { class: 'approval question-card', 'aria-label': 'Approval: question', 'data-approval': approval.id },
+  const card = h('section', { class: 'approval question-card', tabindex: -1, 'aria-label': 'Approval: question', 'data-approval': approval.id },
     h('form', {
       onsubmit: (/** @type {Event} */ event) => {
         event.preventDefault();
@@ -50,35 +50,33 @@ function questionField(question, changed) {
   const several = question.multiSelect === true;
   const name = `q-${freshId()}`;
   const preview = h('pre', { class: 'option-preview', tabindex: 0, 'aria-label': 'Preview' });
-  preview.hidden = true;
-  const show = (/** @type {string | undefined} */ text) => {
-    preview.hidden = text === undefined;
+  // It stands below what it is of. Only what was chosen has one: what moves under a finger is missed.
+  const show = (/** @type {HTMLElement} */ line, /** @type {string | undefined} */ text) => {
     preview.textContent = text ?? '';
+    if (text === undefined) preview.remove();
+    else if (line.nextElementSibling !== preview) line.after(preview);
   };
   const boxes = question.options.map((option) => {
     const box = h('input', { type: several ? 'checkbox' : 'radio', name, value: option.label });
     const line = h('label', { class: 'option' }, box, h('span', { class: 'option-text' },
       h('strong', {}, option.label),
       option.description === undefined || option.description === '' ? null : h('span', { class: 'muted' }, option.description)));
-    if (option.preview !== undefined) {
-      box.addEventListener('focus', () => show(option.preview));
-      box.addEventListener('change', () => show(option.preview));
-      line.addEventListener('pointerenter', () => show(option.preview));
-    }
+    box.addEventListener('change', () => show(line, option.preview));
     return { box, line, label: option.label };
   });
   const other = h('input', { type: several ? 'checkbox' : 'radio', name, 'aria-label': 'Other' });
   const words = h('input', { class: 'field', type: 'text', placeholder: 'Something else…', 'aria-label': `Other answer to: ${question.question}` });
+  other.addEventListener('change', () => { if (other.checked) words.focus(); });
   words.addEventListener('input', () => {
     other.checked = words.value.trim() !== '';
+    if (other.checked && !several) preview.remove();
     changed();
   });
   const element = h('fieldset', { class: 'question', onchange: changed },
     h('legend', {}, question.header === undefined || question.header === '' ? null : h('span', { class: 'tag' }, question.header), h('span', {}, question.question)),
-    several ? h('p', { class: 'muted small' }, 'Choose as many as you like.') : null,
+    several ? h('p', { class: 'question-how' }, 'Choose as many as you like.') : null,
     h('div', { class: 'options' }, boxes.map(({ line }) => line),
-      h('div', { class: 'option other' }, other, words)),
-    preview);
+      h('div', { class: 'option other' }, other, words)));
   const answer = () => {
     const chosen = boxes.filter(({ box }) => box.checked).map(({ label }) => label);
     if (other.checked && words.value.trim() !== '') chosen.push(words.value.trim());

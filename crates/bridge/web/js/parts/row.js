@@ -5,6 +5,7 @@
 import { h } from '../dom.js';
 import { cost, duration, tokens } from '../format.js';
 import { icon } from '../icons.js';
+import { storedRule } from './rules.js';
 import { disclosure, prose, toolsRow } from './tool.js';
 import { toolName } from './target.js';
 
@@ -66,7 +67,7 @@ function resolvedRow(row) {
       target === '' ? null : h('code', {}, target),
       message === '' ? '' : ` ${message}`,
       row.by === undefined ? '' : ` · ${row.by}`,
-      row.rules.length === 0 ? null : h('span', { class: 'resolved-rules' }, row.rules.map((rule) => h('code', {}, rule)))));
+      row.rules.length === 0 ? null : h('span', { class: 'resolved-rules' }, row.rules.map((rule) => h('code', {}, storedRule(rule))))));
 }
 
 /** @param {TurnRow} row */

@@ -18,6 +18,11 @@ export function placeOf(suggestion) {
   return PLACES[suggestion.destination ?? 'session'] ?? String(suggestion.destination);
 }
 
+/** A rule as the log names it, with the file instead of the CLI's own word for it. @param {string} rule */
+export function storedRule(rule) {
+  return rule.replace(/ in (\w+)$/, (whole, place) => (place.endsWith('Settings') ? ` in ${PLACES[place]?.split(' · ')[0] ?? place}` : whole));
+}
+
 /** The rules of a suggestion as settings files write them. @param {Suggestion} suggestion @returns {string[]} */
 export function rulesOf(suggestion) {
   switch (suggestion.type) {

@@ -3,6 +3,7 @@
 /** @import { Child } from '../dom.js' */
 
 import { announce, h } from '../dom.js';
+import { sentence } from '../format.js';
 import { icon } from '../icons.js';
 
 /** How long a toast stays. */
@@ -95,5 +96,5 @@ export function toast(text) {
 
 /** Says what went wrong. @param {unknown} error */
 export function failed(error) {
-  toast(error instanceof Error ? error.message : String(error));
+  toast(sentence(error));
 }

@@ -62,7 +62,7 @@ export class StatusLine {
   /** @param {string | undefined} model */
   #chooseModel(model) {
     const set = (/** @type {string} */ alias) => void this.bridge.setModel(this.session.id, alias).catch(failed);
-    const field = h('input', { class: 'field', type: 'text', placeholder: 'Another model, by its full name', 'aria-label': 'Model name' });
+    const field = h('input', { class: 'field', type: 'text', placeholder: 'Another model’s name', 'aria-label': 'Model name' });
     const dialog = chooseSheet('Model',
       MODELS.map(({ alias, name, what }) => ({ name, what, chosen: alias !== '' && (model ?? '').includes(alias), pick: () => set(alias) })),
       [h('form', {

@@ -3,8 +3,8 @@
 /** @import { App } from '../main.js' */
 /** @import { Session } from '../log/session.js' */
 
-import { h, refill } from '../dom.js';
-import { duration } from '../format.js';
+import { growHtml, h, refill } from '../dom.js';
+import { clock } from '../format.js';
 import { icon } from '../icons.js';
 
 /** The end of a conversation. */
@@ -34,11 +34,13 @@ export class Tail {
 
   /** @param {Session} session */
   update(session) {
-    const { text, thinking } = session.stream;
+    const { text, thinking, html } = session.stream;
     this.#thinking.hidden = thinking === '';
     this.thought.textContent = thinking.trim().split('\n').at(-1) ?? '';
     this.row.hidden = text === '';
-    append(this.#text, text);
+    this.#text.classList.toggle('plain', html === undefined);
+    if (html === undefined) append(this.#text, text);
+    else growHtml(this.#text, html);
     const running = session.status === 'running' && session.state === 'running';
     this.#working.hidden = !running || text !== '';
     this.#since = session.transcript.turnSince;
@@ -49,7 +51,7 @@ export class Tail {
   /** A second has passed. */
   tick() {
     const passed = this.#since === 0 ? 0 : Date.now() - this.#since;
-    this.clock.textContent = passed < 1000 ? '' : duration(Math.floor(passed / 1000) * 1000).replace('.0 ', ' ');
+    this.clock.textContent = passed < 1000 ? '' : clock(passed);
   }
 
   #drawOutgoing() {
@@ -58,7 +60,9 @@ export class Tail {
     if (shown === this.#sentShown) return;
     this.#sentShown = shown;
     refill(this.#outgoing, messages.map((message) => h('div', { class: `row user ${message.problem === undefined ? 'sending' : 'refused'}` },
-      h('div', { class: 'bubble' }, h('div', { class: 'prose plain' }, message.text)),
+      h('div', { class: 'bubble' },
+        message.images.map((image) => h('img', { class: 'picture', alt: 'Attached picture', src: `data:${image.mediaType};base64,${image.data}` })),
+        message.text === '' ? null : h('div', { class: 'prose plain' }, message.text)),
       message.problem === undefined
         ? h('div', { class: 'bubble-state' }, icon('clock'), 'Sending…')
         : h('div', { class: 'bubble-state bad' }, icon('alert'), h('span', {}, message.problem),

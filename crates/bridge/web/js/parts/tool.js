@@ -6,6 +6,7 @@ import { h, serverHtml } from '../dom.js';
 import { count, duration, size } from '../format.js';
 import { icon, toolIcon } from '../icons.js';
 import { standsAlone } from '../log/rows.js';
+import { copyable } from './copy.js';
 import { diffCard } from './diff.js';
 import { target, toolName } from './target.js';
 
@@ -38,9 +39,10 @@ export function toolsRow(row, how) {
     return h('div', { class: 'row tools' }, callCard(first, how));
   }
   const running = how.live ? row.calls.find((call) => call.result === undefined) : undefined;
-  const bad = row.calls.some((call) => call.result?.isError === true);
-  const run = disclosure(`run-${row.key}`, `run${bad ? ' bad' : ''}`,
-    [icon(running === undefined ? 'check' : 'wrench'), h('span', { class: 'call-name' }, runTitle(row.calls))],
+  const bad = row.calls.filter((call) => call.result?.isError === true).length;
+  const run = disclosure(`run-${row.key}`, 'run', [
+    icon(running === undefined ? 'check' : 'wrench'), h('span', { class: 'call-name' }, runTitle(row.calls)),
+    bad === 0 ? null : h('span', { class: 'call-bad' }, `${bad} failed`)],
     () => row.calls.map((call) => callCard(call, how)));
   // While the last one runs, it is what one wants to see.
   return h('div', { class: 'row tools' }, run, running === undefined ? null : callLine(running, how));
@@ -249,7 +251,10 @@ export function disclosure(key, kind, summary, content) {
  */
 export function prose(kind, text, html) {
   const place = h('div', { class: `prose ${kind}` });
-  if (html !== undefined) return serverHtml(place, html);
+  if (html !== undefined) {
+    serverHtml(place, html).querySelectorAll('pre').forEach(copyable);
+    return place;
+  }
   place.classList.add('plain');
   place.textContent = text;
   return place;

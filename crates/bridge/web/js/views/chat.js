@@ -2,6 +2,7 @@
 
 /** @import { App } from '../main.js' */
 /** @import { Row } from '../log/rows.js' */
+/** @import { Lifecycle } from '../types.js' */
 
 import { announce, h, refill } from '../dom.js';
 import { basename, beneath, count } from '../format.js';
@@ -16,13 +17,17 @@ import { Tail } from '../parts/tail.js';
 import { WindowedRows } from '../window.js';
 import { resume } from './start.js';
 
+/** How much of the last words is read aloud at the end of a turn, in characters. */
+const READ_ALOUD = 300;
+
 /** The chat. */
 export class ChatView {
   /** @type {(() => void)[]} */
   #leave = [];
   #drawing = false;
-  #status = '';
   #live = false;
+  /** The position of the newest end of a turn that was read aloud, or was there before the page. @type {number | undefined} */
+  #ended;
 
   /**
    * @param {App} app
@@ -45,10 +50,10 @@ export class ChatView {
       top: () => void session.loadOlder(),
       follow: (following) => { this.down.hidden = following; },
     });
-    this.approvals = new ApprovalDock(app.bridge, session);
-    this.queue = new QueueDock(app.bridge, session);
+    this.approvals = new ApprovalDock(app.bridge, session, () => this.focus());
+    this.queue = new QueueDock(app.bridge, session, () => this.focus());
     this.status = new StatusLine(app.bridge, session);
-    this.over = h('div', { class: 'over-bar' });
+    this.over = h('div', { class: 'gone-bar' });
     this.composer = new Composer({
       send: (text, images, delivery) => {
         app.outbox.say(id, text, images, delivery);
@@ -64,6 +69,7 @@ export class ChatView {
       h('header', { class: 'chat-head' },
         h('a', { class: 'icon-button back', href: '#/', 'aria-label': 'All sessions' }, icon('back')),
         h('div', { class: 'chat-names' }, this.title, this.place),
+        h('span', { class: 'sync' }),
         h('button', { class: 'icon-button', type: 'button', 'aria-label': 'Session menu', onclick: () => this.#menu() }, icon('more'))),
       h('div', { class: 'chat-body' }, this.log, this.down),
       this.dock);
@@ -133,19 +139,31 @@ export class ChatView {
     const gone = session.loaded && session.state !== 'running';
     this.composer.element.hidden = gone || !app.bridge.may('input');
     this.element.classList.toggle('has-approval', session.approvals.length > 0);
-    refill(this.over, !gone ? null : h('div', { class: 'over' },
-      h('span', {}, session.state === 'ended' ? 'This session has ended.' : 'This session was interrupted.'),
-      h('a', { class: 'button small', href: `#/replay/${encodeURIComponent(session.id)}` }, icon('history'), 'Replay'),
-      app.bridge.may('input') ? h('button', { class: 'button small primary', type: 'button', onclick: () => resume(app, session.id, project ?? '') }, icon('play'), 'Resume') : null));
+    this.#drawOver(gone ? session.state : 'running');
     this.#announce();
   }
 
+  /** What can be done with a session whose CLI is gone. @param {Lifecycle} state */
+  #drawOver(state) {
+    if (this.over.dataset['state'] === state) return;
+    this.over.dataset['state'] = state;
+    const { session, app } = this;
+    refill(this.over, state === 'running' ? null : h('div', { class: 'gone' },
+      h('span', {}, state === 'ended' ? 'This session has ended.' : 'This session was interrupted.'),
+      h('a', { class: 'button small', href: `#/replay/${encodeURIComponent(session.id)}` }, icon('history'), 'Replay'),
+      app.bridge.may('input') ? h('button', { class: 'button small primary', type: 'button', onclick: () => resume(app, session.id, session.transcript.project ?? '') }, icon('play'), 'Resume') : null));
+  }
+
+  /**
+   * A screen reader is not read every word as it comes, but what was said in the end. The log tells of that end: the status
+   * may have come and gone between two drawings.
+   */
   #announce() {
-    const { status } = this.session;
-    if (status === this.#status) return;
-    const before = this.#status;
-    this.#status = status;
-    if (before === 'running' && status === 'idle') announce('The turn is done.');
+    const { loaded, transcript: { lastEnd } } = this.session;
+    const before = this.#ended;
+    if (!loaded || (before !== undefined && lastEnd.seq <= before)) return;
+    this.#ended = lastEnd.seq;
+    if (before !== undefined) announce(`${lastEnd.how}. ${lastEnd.said.slice(0, READ_ALOUD)}`);
   }
 
   /** @param {Row} row */

@@ -4,8 +4,8 @@
 /** @import { App } from '../main.js' */
 /** @import { RecentSession, SessionView } from '../types.js' */
 
-import { h, refill } from '../dom.js';
-import { ago, basename, beneath, cost, duration } from '../format.js';
+import { h, refill, swap } from '../dom.js';
+import { ago, basename, beneath, clock, cost } from '../format.js';
 import { icon } from '../icons.js';
 import { compactApproval } from '../parts/approval.js';
 import { chooseSheet, failed } from '../parts/sheet.js';
@@ -23,6 +23,11 @@ function wordOf(session) {
   if (session.approvals.length > 0) return 'needs';
   if (session.state !== 'running') return session.state === 'interrupted' ? 'cut' : 'over';
   return session.status === 'idle' ? 'ready' : 'working';
+}
+
+/** What a session is called. @param {SessionView} session */
+function nameOf(session) {
+  return session.title ?? basename(session.projectPath);
 }
 
 /** The list. */
@@ -66,10 +71,10 @@ export class ListView {
       void this.loadRecent();
     });
     app.link.changed.on((state) => {
-      if (state === 'open') {
-        this.#sayAgent();
-        void this.loadRecent();
-      }
+      if (state !== 'open') return;
+      this.#sayAgent();
+      // Looking through what is on disk takes its time: what was asked for comes first.
+      setTimeout(() => this.loadRecent());
     });
     let seconds = 0;
     setInterval(() => {
@@ -78,6 +83,13 @@ export class ListView {
       const works = app.list.sessions.some(({ state, status }) => state === 'running' && status === 'running');
       if (document.visibilityState === 'visible' && (works || seconds % 10 === 0)) this.update();
     }, 1000);
+  }
+
+  /** Where work was done before, newest first. */
+  get projects() {
+    const running = [...this.app.list.sessions].sort((a, b) => b.updatedAt - a.updatedAt);
+    const paths = [...running, ...this.#recent].map(({ projectPath }) => projectPath);
+    return [...new Set(paths)].filter((path) => path !== undefined);
   }
 
   /** The bridge's own agent, or the demo, must not be taken for the real thing. */
@@ -116,10 +128,13 @@ export class ListView {
     const wanted = sections.map(([word, sessions]) => ({ word, sessions }));
     this.#reconcile(wanted);
     const waiting = groups.needs.length;
-    document.title = waiting > 0 ? `(${waiting}) Pilothouse` : 'Pilothouse';
+    const here = this.app.list.find(this.app.current ?? '');
+    document.title = `${waiting > 0 ? `(${waiting}) ` : ''}${here === undefined ? '' : `${nameOf(here)} · `}Pilothouse`;
     if (this.app.list.loaded && shown.length === 0 && this.#search === '') {
       refill(this.sessions, h('div', { class: 'empty' }, icon('helm'), h('p', {}, 'No session runs.'),
         h('p', { class: 'muted' }, this.#recent.length > 0 ? 'Start one, or go on with one from below.' : 'Start one, and follow it from wherever you are.')));
+    } else if (this.app.list.loaded && shown.length === 0) {
+      refill(this.sessions, h('p', { class: 'empty muted' }, `No session that runs has “${this.field.value.trim()}” in it.`));
     } else if (!this.app.list.loaded) {
       refill(this.sessions, h('div', { class: 'skeletons', 'aria-hidden': 'true' }, [1, 2, 3].map(() => h('div', { class: 'skeleton' }))));
     }
@@ -152,7 +167,7 @@ export class ListView {
     let card = this.#cards.get(session.id);
     if (card?.said !== said) {
       const element = this.#draw(session, word);
-      card?.element.replaceWith(element);
+      if (card !== undefined) swap(card.element, element);
       card = { said, element };
       this.#cards.set(session.id, card);
     }
@@ -167,13 +182,12 @@ export class ListView {
    */
   #draw(session, word) {
     const open = () => this.app.go(`#/s/${encodeURIComponent(session.id)}`);
-    const name = session.title ?? basename(session.projectPath);
     const place = [session.title === undefined ? '' : basename(session.projectPath), session.branch ?? ''].filter((part) => part !== '');
     return h('article', { class: `card ${word}`, 'data-session': session.id, 'aria-current': this.app.current === session.id ? 'true' : null },
       h('a', { class: 'card-link', href: `#/s/${encodeURIComponent(session.id)}` },
         h('span', { class: 'card-top' },
           h('span', { class: `light ${word}`, 'aria-hidden': 'true' }),
-          h('span', { class: 'card-name' }, name),
+          h('span', { class: 'card-name' }, nameOf(session)),
           h('span', { class: 'unseen' }, `, ${WORDS[word]}`),
           h('span', { class: 'card-time' }, timeOf(session, word))),
         session.lastLine === undefined || session.lastLine === '' ? null : h('span', { class: 'card-line' }, session.lastLine),
@@ -233,5 +247,5 @@ export class ListView {
  */
 function timeOf(session, word) {
   const since = session.turnStartedAt;
-  return word === 'working' && since !== undefined ? duration(Math.floor((Date.now() - since) / 1000) * 1000) : ago(session.updatedAt);
+  return word === 'working' && since !== undefined ? clock(Date.now() - since) : ago(session.updatedAt);
 }

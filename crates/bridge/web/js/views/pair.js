@@ -3,6 +3,7 @@
 /** @import { App } from '../main.js' */
 
 import { h } from '../dom.js';
+import { sentence } from '../format.js';
 import { icon } from '../icons.js';
 
 /** What this browser is called unless its user knows better. */
@@ -45,7 +46,7 @@ export function pairView(app, code, paired) {
             await app.bridge.http('pair', { code: typed, name: name.value.trim() });
             paired();
           } catch (error) {
-            problem.textContent = error instanceof Error ? error.message : String(error);
+            problem.textContent = sentence(error);
             button.disabled = false;
           }
         },

@@ -5,6 +5,7 @@
 import { h, refill } from '../dom.js';
 import { icon } from '../icons.js';
 import { isSubscribed, subscribe, unsubscribe } from '../push.js';
+import { copy } from '../parts/copy.js';
 import { chooseSheet, confirmSheet, failed, sheet, toast } from '../parts/sheet.js';
 import { setTheme, theme } from '../theme.js';
 
@@ -88,7 +89,7 @@ export class SettingsView {
         h('ul', { class: 'device-list' }, devices.map((device) => h('li', { class: 'device', 'data-device': device.id },
           icon('phone'),
           h('span', { class: 'device-text' },
-            h('strong', {}, device.name, device.name === own ? ' (this one)' : ''),
+            h('span', { class: 'device-name' }, h('strong', {}, device.name), device.name === own ? h('span', { class: 'tag' }, 'this one') : null),
             h('span', { class: 'muted small' }, `${device.scopes.join(', ')} · since ${new Date(device.addedAt).toLocaleDateString()}`)),
           h('button', { class: 'button small', type: 'button', 'aria-label': `Revoke ${device.name}`, onclick: () => this.#revoke(device) }, 'Revoke')))),
         h('button', { class: 'button primary', type: 'button', onclick: () => this.#pairAnother() }, icon('plus'), 'Pair another device'));
@@ -129,8 +130,7 @@ export class SettingsView {
         qr === null ? null : h('img', { class: 'pair-picture', alt: 'The link, for a camera', src: `data:image/svg+xml,${encodeURIComponent(qr)}` }),
         h('pre', { class: 'preview code', tabindex: 0 }, url),
         h('button', {
-          class: 'button primary', type: 'button',
-          onclick: () => navigator.clipboard.writeText(url).then(() => toast('Copied.'), failed),
+          class: 'button primary', type: 'button', onclick: () => copy(url),
         }, icon('copy'), 'Copy link'),
       ]);
     } catch (error) {

@@ -74,6 +74,11 @@ export class Bridge {
     return this.link.request({ type: 'subscribe', sessionId, ...(since === undefined ? {} : { since }) });
   }
 
+  /** What the model is writing, as HTML. @param {string} sessionId */
+  stream(sessionId) {
+    return this.link.request({ type: 'get_stream', sessionId });
+  }
+
   /** @param {string} sessionId */
   unsubscribe(sessionId) {
     this.link.send({ type: 'unsubscribe', sessionId });
