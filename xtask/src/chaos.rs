@@ -1,4 +1,5 @@
-//! `cargo xtask chaos`: the bridge's fault test at its full length. All tests together run it for a few seconds only.
+//! `cargo xtask chaos`: the bridge's fault test at its full length, alone: it is about times, and other tests would be held
+//! up by it.
 
 use anyhow::Result;
 

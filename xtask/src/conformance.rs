@@ -40,10 +40,9 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     let namespace = Namespace::find()?;
     command::run(&mut command::programs())?;
     let mut player = namespace.enter(target("release/conformance"));
-    for folder in
-        ["fixtures", "fixtures/claims", "fixtures/neighbours", "fixtures/background", "fixtures/corners"]
-    {
-        player.arg("--fixtures").arg(root().join(folder));
+    player.arg("--fixtures").arg(root().join("fixtures"));
+    for set in ["claims", "neighbours", "background", "corners", "tools", "launching"] {
+        player.arg("--fixtures").arg(root().join("fixtures").join(set));
     }
     player.arg("--jobs").arg(options.jobs.to_string());
     if options.verbose {

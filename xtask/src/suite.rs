@@ -4,7 +4,7 @@ use anyhow::Result;
 
 use crate::command::{cargo, exists, run};
 use crate::stages::{Stages, say};
-use crate::{browser, conformance, dag, fuzz, real, schema, sdks};
+use crate::{browser, chaos, conformance, dag, fuzz, real, schema, sdks};
 
 /// Seconds per fuzz target in a test run; finding something takes longer, this shows that nothing obvious broke.
 const FUZZ_SMOKE_SECONDS: u64 = 30;
@@ -43,6 +43,7 @@ fn test_stages(stages: &mut Stages) {
     }
     stages.run("tests", tests);
     stages.run("doctests", || run(&mut cargo(&["test", "--release", "--workspace", "--doc"])));
+    stages.run("chaos", chaos::run_full_length);
     stages.run("page in a browser", browser::suite);
     stages.run("fuzz smoke", || fuzz::all_for(FUZZ_SMOKE_SECONDS));
     stages.run("real CLI", real::suite);

@@ -14,6 +14,8 @@ use pilothouse_model::{ApiConfig, MessagesApi, Model, Script, ScriptModel};
 use pilothouse_proto::launch::{Flag, Takes};
 use tokio::signal::unix::{SignalKind, signal};
 
+use crate::debug_log;
+
 /// Names a script to play, for hosts that choose the arguments themselves.
 const SCRIPT_VARIABLE: &str = "PILOTHOUSE_SCRIPT";
 
@@ -42,7 +44,9 @@ pub(crate) fn main(arguments: impl Iterator<Item = String>) -> ExitCode {
                 Ok(script) => script,
                 Err(error) => return refuse(&format!("Error: {error}")),
             };
-            start_log(&mut launch);
+            if let Err(warning) = debug_log::start(&mut launch) {
+                complain(&warning);
+            }
             run(*launch, script)
         }
         Err(refused) => refuse(&refused.0),
@@ -66,6 +70,8 @@ async fn session(launch: Launch, script: Option<Script>) -> ExitCode {
     if let Err(error) = pilothouse_proc::adopt_orphans() {
         tracing::warn!(%error, "orphans of commands may outlive the session");
     }
+    // Nor does it outlive a process that is killed and can end nothing itself.
+    pilothouse_proc::guard_children();
     // Before anything is said: whoever has heard from this process may send it a signal.
     let signals = Signals::listen();
     let mut options = Options { complain: Arc::new(complain), ..Options::default() };
@@ -107,8 +113,9 @@ async fn session(launch: Launch, script: Option<Script>) -> ExitCode {
         }));
     }
     let finish = agent.finished().await;
-    if !misbehaviour.leaves_a_grandchild() {
-        pilothouse_proc::kill_descendants();
+    match misbehaviour.leaves_a_grandchild() {
+        true => pilothouse_proc::dismiss_guard(),
+        false => pilothouse_proc::kill_descendants(),
     }
     if let Some(printed) = finish.printed {
         print(&printed);
@@ -132,35 +139,6 @@ fn one_shot_prompt(launch: &Launch) -> Result<String, &'static str> {
         );
     }
     Ok(prompt)
-}
-
-/// Writes a log when the command line asks for one: to a file of its own below the configuration home, unless it is told
-/// where. A log that cannot be written costs nothing else.
-fn start_log(launch: &mut Launch) {
-    let Some(debug) = launch.debug.clone() else { return };
-    let filter = debug.filter.filter(|filter| filter.contains('=')).unwrap_or_else(|| "debug".to_owned());
-    let log = tracing_subscriber::fmt().with_env_filter(filter).with_ansi(false);
-    if debug.to_stderr {
-        log.with_writer(std::io::stderr).init();
-        return;
-    }
-    let file = debug.file.unwrap_or_else(|| {
-        let id = launch.session_id.get_or_insert_with(|| uuid::Uuid::new_v4().to_string());
-        launch
-            .env
-            .config_dir()
-            .unwrap_or_else(|| launch.env.home().unwrap_or_default().join(".claude"))
-            .join("debug")
-            .join(format!("{id}.txt"))
-    });
-    let opened = file
-        .parent()
-        .map_or(Ok(()), std::fs::create_dir_all)
-        .and_then(|()| std::fs::OpenOptions::new().create(true).append(true).open(&file));
-    match opened {
-        Ok(file) => log.with_writer(std::sync::Mutex::new(file)).init(),
-        Err(error) => complain(&format!("Warning: the debug log cannot be written: {error}")),
-    }
 }
 
 struct Signals {

@@ -2,6 +2,8 @@
 
 #[path = "../agent_main.rs"]
 mod agent_main;
+#[path = "../debug_log.rs"]
+mod debug_log;
 
 use std::process::ExitCode;
 

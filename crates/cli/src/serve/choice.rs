@@ -23,6 +23,9 @@ const VERSION_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The script that is built in.
 const DEMO: &str = "demo";
+/// What it shows; the list of things to do is not among the usual tools.
+const DEMO_TOOLS: &str =
+    "Agent,AskUserQuestion,Bash,Edit,EnterPlanMode,ExitPlanMode,Read,TaskStop,TodoWrite,Write";
 
 /// The key that the built-in agent goes by.
 const KEY_VARIABLE: &str = "ANTHROPIC_API_KEY";
@@ -69,12 +72,15 @@ impl Choice {
     pub(super) fn options(&self) -> impl Fn() -> Options + Send + Sync + 'static {
         let (program, arguments) = (self.program.clone(), self.arguments.clone());
         let config_home = self.config_home.as_ref().map(|home| home.to_string_lossy().into_owned());
+        let is_demo = self.scratch.is_some();
         move || {
             let options = Options::new()
                 .client_app(concat!("pilothouse/", env!("CARGO_PKG_VERSION")))
                 .system_prompt(SystemPrompt::claude_code())
                 .executable(&program);
             let options = arguments.iter().fold(options, Options::executable_arg);
+            // Beside subagents there is no other list of things to do.
+            let options = if is_demo { options.env("CLAUDE_CODE_ENABLE_TASKS", "0") } else { options };
             match &config_home {
                 Some(home) => options.env("CLAUDE_CONFIG_DIR", home),
                 None => options,
@@ -104,7 +110,9 @@ impl Choice {
 
     fn demo(config: &Config, note: String) -> anyhow::Result<Self> {
         let scratch = scratch::make(&config.state_dir)?;
-        Self::scripted(config, DEMO, note, Some(scratch))
+        let mut choice = Self::scripted(config, DEMO, note, Some(scratch))?;
+        choice.arguments.push(format!("--tools={DEMO_TOOLS}"));
+        Ok(choice)
     }
 
     fn scripted(config: &Config, name: &str, note: String, scratch: Option<PathBuf>) -> anyhow::Result<Self> {

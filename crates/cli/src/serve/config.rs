@@ -182,6 +182,7 @@ impl SetLimits {
             events_per_session: self.events_per_session.unwrap_or(usual.events_per_session),
             days: self.days.unwrap_or(usual.days),
             bytes: self.log_megabytes.map_or(usual.bytes, |number| u64::from(number) * 1024 * 1024),
+            every: usual.every,
         };
         (limits, retention)
     }

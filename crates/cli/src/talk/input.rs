@@ -17,6 +17,24 @@ pub(crate) fn somebody_is_there() -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal()
 }
 
+/// What was typed while nobody read, in a terminal that hands over whole lines: a line, the start of one that was pushed
+/// with Ctrl-D, or nothing for Ctrl-D alone. `None` if nothing was typed.
+///
+/// Ask before a line editor takes over: for it, the terminal turns a Ctrl-D from before into a byte that means nothing.
+pub(crate) fn typed_ahead() -> io::Result<Option<String>> {
+    let stdin = io::stdin();
+    let mut watched = [PollFd::new(stdin.as_fd(), PollFlags::POLLIN)];
+    match poll(&mut watched, PollTimeout::ZERO) {
+        Ok(0) | Err(Errno::EINTR) => return Ok(None),
+        Ok(_) => {}
+        Err(error) => return Err(error.into()),
+    }
+    // A terminal gives one line at a time, and none longer than 4 KiB.
+    let mut line = [0; 4096];
+    let length = nix::unistd::read(stdin.as_fd(), &mut line)?;
+    Ok(Some(String::from_utf8_lossy(line.get(..length).unwrap_or_default()).into_owned()))
+}
+
 /// Reads a line from stdin; `None` at its end, and when `given_up` fires.
 ///
 /// A plain read could not be stopped: it would hold up the end of the program, and take the next line from whoever asks

@@ -1,12 +1,13 @@
 //! What the user says in a chat, line by line, while the agent may break in.
 
+use std::collections::VecDeque;
 use std::io::{self, IsTerminal};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use reedline::{
-    ColumnarMenu, DefaultCompleter, DefaultPrompt, DefaultPromptSegment, Emacs, KeyCode, KeyModifiers,
-    MenuBuilder, Reedline, ReedlineEvent, ReedlineMenu, Signal, default_emacs_keybindings,
+    ColumnarMenu, DefaultCompleter, DefaultPrompt, DefaultPromptSegment, EditCommand, Emacs, KeyCode,
+    KeyModifiers, MenuBuilder, Reedline, ReedlineEvent, ReedlineMenu, Signal, default_emacs_keybindings,
 };
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -17,7 +18,7 @@ use crate::printer::Printer;
 /// Lines from a terminal, with an editor, or from a pipe.
 pub(crate) struct Lines {
     /// Absent while it waits for a line, and always if nobody sits at a terminal.
-    editor: Option<Box<Reedline>>,
+    editor: Option<Box<Editor>>,
     is_edited: bool,
     /// Makes the editor stop and keep what was typed so far.
     stop: Arc<AtomicBool>,
@@ -29,7 +30,7 @@ pub(crate) struct Lines {
 
 struct Waiting {
     given_up: CancellationToken,
-    thread: JoinHandle<(Option<Box<Reedline>>, io::Result<Said>)>,
+    thread: JoinHandle<(Option<Box<Editor>>, io::Result<Said>)>,
 }
 
 enum Said {
@@ -43,7 +44,7 @@ impl Lines {
     pub(crate) fn new(commands: Vec<String>) -> Self {
         let is_edited = io::stdin().is_terminal() && io::stdout().is_terminal();
         let stop = Arc::new(AtomicBool::new(false));
-        let editor = is_edited.then(|| Box::new(editor(commands).with_break_signal(Arc::clone(&stop))));
+        let editor = is_edited.then(|| Box::new(Editor::new(commands, Arc::clone(&stop))));
         Self { editor, is_edited, stop, waiting: None, finished: None }
     }
 
@@ -93,18 +94,12 @@ impl Lines {
     }
 }
 
-fn start(editor: Option<Box<Reedline>>) -> Waiting {
+fn start(editor: Option<Box<Editor>>) -> Waiting {
     let given_up = CancellationToken::new();
     let token = given_up.clone();
     let thread = tokio::task::spawn_blocking(move || match editor {
         Some(mut editor) => {
-            let prompt = DefaultPrompt::new(DefaultPromptSegment::Empty, DefaultPromptSegment::Empty);
-            let said = editor.read_line(&prompt).map_err(io::Error::other).map(|signal| match signal {
-                Signal::Success(line) => Said::Line(line),
-                Signal::ExternalBreak(_) => Said::Nothing,
-                // At an empty prompt there is nothing to stop but the chat.
-                _ => Said::End,
-            });
+            let said = editor.read_line();
             (Some(editor), said)
         }
         None => {
@@ -119,8 +114,51 @@ fn start(editor: Option<Box<Reedline>>) -> Waiting {
     Waiting { given_up, thread }
 }
 
+/// Edits lines at a prompt, those first that were typed before it came.
+struct Editor {
+    /// Absent only while it is being set up anew.
+    reedline: Option<Reedline>,
+    ahead: VecDeque<String>,
+}
+
+impl Editor {
+    fn new(commands: Vec<String>, stop: Arc<AtomicBool>) -> Self {
+        Self { reedline: Some(reedline(commands).with_break_signal(stop)), ahead: VecDeque::new() }
+    }
+
+    fn read_line(&mut self) -> io::Result<Said> {
+        // All of it, because the prompt takes the terminal into a mode in which an earlier Ctrl-D is lost.
+        while let Some(typed) = input::typed_ahead()? {
+            self.ahead.push_back(typed);
+        }
+        let Some(mut reedline) = self.reedline.take() else { return Ok(Said::End) };
+        let mut is_complete = false;
+        while !is_complete && let Some(typed) = self.ahead.pop_front() {
+            // Ctrl-D ends the chat where nothing is typed, as it does at the prompt.
+            if typed.is_empty() && reedline.current_buffer_contents().is_empty() {
+                self.reedline = Some(reedline);
+                return Ok(Said::End);
+            }
+            is_complete = typed.ends_with('\n');
+            let text = typed.trim_end_matches('\n').to_owned();
+            reedline.run_edit_commands(&[EditCommand::InsertString(text)]);
+        }
+        // A complete line is shown at the prompt and taken without a further key.
+        let mut reedline = reedline.with_immediately_accept(is_complete);
+        let prompt = DefaultPrompt::new(DefaultPromptSegment::Empty, DefaultPromptSegment::Empty);
+        let signal = reedline.read_line(&prompt).map_err(io::Error::other);
+        self.reedline = Some(reedline);
+        Ok(match signal? {
+            Signal::Success(line) => Said::Line(line),
+            Signal::ExternalBreak(_) => Said::Nothing,
+            // At an empty prompt there is nothing to stop but the chat.
+            _ => Said::End,
+        })
+    }
+}
+
 /// A line editor that completes slash commands on Tab.
-fn editor(commands: Vec<String>) -> Reedline {
+fn reedline(commands: Vec<String>) -> Reedline {
     const MENU: &str = "commands";
     let mut completer = DefaultCompleter::with_inclusions(&['/', '-', '_', ':']);
     completer.insert(commands);

@@ -3,6 +3,8 @@
 
 mod agent;
 mod catalog;
+mod deferred;
+mod demo;
 mod doctor;
 mod faults;
 mod https;

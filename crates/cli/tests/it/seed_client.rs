@@ -248,6 +248,22 @@ async fn a_client_of_the_original_protocol_has_a_whole_conversation() {
     let history = client2.until("history").await.to_string();
     assert!(history.contains("not on a Monday") && history.contains("Written by the demo."));
 
+    // `start` with `continue` goes on with the newest conversation, and with a session's name with that one.
+    client2.send(json!({"type": "stop_session", "sessionId": again["sessionId"]})).await;
+    client2.until("result").await;
+    let mut client3 = SeedClient::connect(&served).await;
+    for start in [
+        json!({"type": "start", "projectPath": project, "continue": true}),
+        json!({"type": "start", "projectPath": project, "sessionId": only["sessionId"]}),
+    ] {
+        client3.send(start).await;
+        let on = client3.until("system").await;
+        assert_eq!((&on["subtype"], &on["sessionId"]), (&json!("session_created"), &again["sessionId"]));
+        let turn = client3.turn("read first.txt", nothing).await;
+        assert!(turn.said.contains("Written by the demo."), "{turn:?}");
+        client3.is_told("idle").await;
+    }
+
     let all: BTreeSet<String> = client.seen.union(&client2.seen).cloned().collect();
     let understood: BTreeSet<String> = UNDERSTOOD.iter().map(|(kind, _)| (*kind).to_owned()).collect();
     assert_eq!(all, understood, "the client was sent every message that it understands");

@@ -59,6 +59,53 @@ async fn a_program_starts_it_pairs_talks_to_the_demo_and_ends_it() {
 }
 
 #[tokio::test]
+async fn the_demo_plans_and_does_nothing_before_the_plan_is_accepted() {
+    let served = Served::start(&["--demo"]).await;
+    let mut socket = served.own_socket().await;
+    let project = socket.until("welcome").await["roots"][0].as_str().unwrap().to_owned();
+    let plan = Path::new(&project).join("plan.md");
+    socket.say(json!({"type": "start", "projectPath": project})).await;
+    let session = socket.until("system").await["sessionId"].clone();
+
+    // The first plan is refused with words for the model, the second accepted.
+    socket.say(json!({"type": "input", "text": "make a plan"})).await;
+    let asked = socket.until("permission_request").await;
+    assert_eq!(
+        (&asked["toolName"], &asked["preview"]["kind"]),
+        (&json!("ExitPlanMode"), &json!("plan")),
+        "{asked}"
+    );
+    assert!(asked["preview"]["html"].as_str().unwrap().contains("Write plan.md."), "{asked}");
+    assert_eq!(mode_of(&mut socket, &session).await, "plan");
+    socket.say(json!({"type": "reject", "id": asked["id"], "message": "make it shorter"})).await;
+    let result = socket.until("result").await;
+    assert!(result["result"].as_str().unwrap().contains("make it shorter"), "{result}");
+    assert_eq!(mode_of(&mut socket, &session).await, "plan", "it keeps planning");
+
+    socket.say(json!({"type": "input", "text": "make a plan"})).await;
+    let asked = socket.until("permission_request").await;
+    assert_eq!(asked["toolName"], "ExitPlanMode");
+    assert!(!plan.exists());
+    socket.say(json!({"type": "approve", "id": asked["id"]})).await;
+    let asked = socket.until("permission_request").await;
+    assert_eq!(asked["toolName"], "Write", "accepting a plan allows nothing else: {asked}");
+    assert_eq!(mode_of(&mut socket, &session).await, "default");
+    assert!(!plan.exists());
+    socket.say(json!({"type": "approve", "id": asked["id"]})).await;
+    assert_eq!(socket.until("result").await["subtype"], "success");
+    assert_eq!(fs::read_to_string(plan).unwrap(), "Carried out.\n");
+    assert_eq!(served.signalled(Signal::SIGTERM).await, Some(0));
+}
+
+async fn mode_of(socket: &mut Socket<TcpStream>, session: &Value) -> String {
+    socket.say(json!({"type": "list_sessions"})).await;
+    let listed = socket.until("session_list").await;
+    let views = listed["sessions"].as_array().unwrap();
+    let view = views.iter().find(|view| view["id"] == *session).unwrap();
+    view["permissionMode"].as_str().unwrap_or("default").to_owned()
+}
+
+#[tokio::test]
 async fn a_session_at_work_goes_on_when_the_bridge_is_started_again() {
     let served = Served::start(&["--demo"]).await;
     let mut socket = served.own_socket().await;

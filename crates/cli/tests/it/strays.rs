@@ -35,6 +35,42 @@ async fn what_commands_left_running_is_gone_with_the_session() {
     assert!(left.is_empty(), "still running: {left:?}");
 }
 
+/// Nobody can end anything after SIGKILL, so somebody else does.
+#[tokio::test]
+async fn what_commands_left_running_is_gone_when_the_agent_is_killed() {
+    const SCRIPT: &str = r#"
+[[turn]]
+calls = [{ tool = "Bash", input = { command = "setsid sleep 592 & env -i sleep 593 & sleep 594", run_in_background = true } }]
+
+[[turn]]
+calls = [{ tool = "Bash", input = { command = "(setsid sh -c '(sleep 595 &) &' &); sleep 591 & wait" } }]
+"#;
+    let sandbox = Sandbox::new().unwrap();
+    let session = scripted(&sandbox, SCRIPT).allow_tools(["Bash"]).connect().await.unwrap();
+    let _turn = session.send("go").await.unwrap();
+    let all = ["sleep 591", "sleep 592", "sleep 593", "sleep 594", "sleep 595"];
+    let running = || all.map(|command| processes_called(command).len());
+    let before = running();
+    until(|| running().iter().all(|count| *count > 0), "they run").await;
+    let agent = processes_marked(&sandbox.marker())
+        .into_iter()
+        .find(|process| process.command.contains("pilothouse-agent"))
+        .unwrap();
+    let pid = nix::unistd::Pid::from_raw(i32::try_from(agent.pid).unwrap());
+    nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGKILL).unwrap();
+    until(|| running() == before, "all of them are gone").await;
+    let left = sandbox.leftovers(Duration::from_secs(20)).await;
+    assert!(left.is_empty(), "still running: {left:?}");
+}
+
+/// Every process with this command line, whatever its environment says.
+fn processes_called(command: &str) -> Vec<String> {
+    let wanted = format!("{}\0", command.replace(' ', "\0"));
+    let all = std::fs::read_dir("/proc").unwrap().flatten();
+    let lines = all.filter_map(|entry| std::fs::read_to_string(entry.path().join("cmdline")).ok());
+    lines.filter(|line| *line == wanted).collect()
+}
+
 /// It has no environment, no group and no parent that anybody could know it by.
 #[tokio::test]
 async fn a_process_that_has_cut_every_tie_is_gone_with_the_session() {

@@ -13,6 +13,9 @@ type Step<'a> = (&'a str, &'a str);
 
 const CTRL_C: &str = "\u{3}";
 
+/// How a program asks a terminal for the place of its cursor.
+const WHERE: &str = "\u{1b}[6n";
+
 /// Runs a command of the program in a terminal, with the scripted CLI as its agent; gives the exit code and the screen.
 pub(crate) fn in_terminal(home: &Path, fault: &str, command: &str, steps: &[Step<'_>]) -> (i32, String) {
     in_terminal_with(&binary("faulty").unwrap(), home, fault, command, steps)
@@ -36,7 +39,7 @@ fn in_terminal_with(
         let mut child = spawn.env("SHELL", "/bin/sh").start().await.unwrap();
         let (mut keyboard, mut screen) = (child.take_stdin().unwrap(), child.take_stdout().unwrap());
 
-        let (mut seen, mut answered) = (String::new(), 0);
+        let (mut seen, mut answered, mut located) = (String::new(), 0, 0);
         let mut steps = steps.iter();
         let mut step = steps.next();
         let mut bytes = [0; 4096];
@@ -47,6 +50,12 @@ fn in_terminal_with(
                 answered += found + awaited.len();
                 keyboard.write_all(typed.as_bytes()).await.unwrap();
                 step = steps.next();
+                continue;
+            }
+            // A terminal says where its cursor is when it is asked; the line editor waits for that.
+            if let Some(found) = seen.get(located..).and_then(|new| new.find(WHERE)) {
+                located += found + WHERE.len();
+                keyboard.write_all(b"\x1b[1;1R").await.unwrap();
                 continue;
             }
             let read = tokio::time::timeout(Duration::from_secs(60), screen.read(&mut bytes)).await;
@@ -155,6 +164,38 @@ while read -r line; do :; done
 }
 
 #[test]
+fn what_is_typed_during_a_turn_is_kept() {
+    // It thinks aloud for a while, and then says what it was told.
+    const SLOW: &str = r#"#!/bin/sh
+field() { printf '%s' "$line" | sed "s/.*\"$1\":\"\([^\"]*\)\".*/\1/"; }
+read -r line
+printf '{"type":"control_response","response":{"subtype":"success","request_id":"%s","response":{"commands":[],"agents":[],"output_style":"default","available_output_styles":[],"models":[],"account":{}}}}\n' "$(field request_id)"
+while read -r line; do
+printf '{"type":"assistant","message":{"id":"m","type":"message","role":"assistant","model":"m","content":[{"type":"text","text":"thinking aloud"}],"stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":1,"output_tokens":1}},"parent_tool_use_id":null,"session_id":"s","uuid":"a"}\n'
+sleep 1
+printf '{"type":"result","subtype":"success","is_error":false,"duration_ms":1,"duration_api_ms":1,"num_turns":1,"result":"r","session_id":"s","total_cost_usd":0,"uuid":"r","user_message_uuids":["%s"]}\n' "$(field uuid)"
+printf '%s\n' "$(field content)" >> heard
+done
+"#;
+    let cases = [
+        ("the end", "\u{4}", "hi\n"),
+        ("a line and the end", "more\r\u{4}", "hi\nmore\n"),
+        ("a line in two pieces and the end", "mo\u{4}re\r\u{4}", "hi\nmore\n"),
+        ("two lines and the end", "one\rtwo\r\u{4}", "hi\none\ntwo\n"),
+    ];
+    for (name, typed, heard) in cases {
+        let home = tempfile::tempdir().unwrap();
+        let agent = home.path().join("slow");
+        std::fs::write(&agent, SLOW).unwrap();
+        std::fs::set_permissions(&agent, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let steps = [("Tab completes", "hi\r"), ("thinking aloud", typed)];
+        let (code, screen) = in_terminal_with(&agent, home.path(), "", "chat", &steps);
+        assert_eq!(code, 0, "{name}: {screen}");
+        assert_eq!(std::fs::read_to_string(home.path().join("heard")).unwrap(), heard, "{name}: {screen}");
+    }
+}
+
+#[test]
 fn the_agent_may_break_in_while_somebody_types() {
     // It answers, starts a turn of its own a little later, and then says what it is told.
     const TALKATIVE: &str = r#"#!/bin/sh
@@ -179,7 +220,6 @@ read -r line
         ("Tab completes", "hi\r"),
         ("answered", "half "),
         ("by myself", "done\r"),
-        // Only the prompt reads Ctrl-D as a key: before it, the terminal itself takes it for an end of input.
         ("heard half done", ""),
         ("> ", "\u{4}"),
     ];
