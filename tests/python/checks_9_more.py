@@ -61,7 +61,7 @@ async def check_debug_lines_come_on_stderr(world):
     lines = []
     messages = await world.ask("hi", stderr=lines.append, extra_args={"debug-to-stderr": None})
     equal(result(messages).result, "hello")
-    holds(any("DEBUG" in line.upper() for line in lines), f"{len(lines)} lines")
+    holds(any(" [DEBUG] " in line for line in lines), f"{len(lines)} lines")
 
 
 async def check_agents_may_be_larger_than_a_command_line(world):

@@ -9,6 +9,8 @@ use tracing_subscriber::filter::{EnvFilter, FilterFn};
 use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
 use tracing_subscriber::util::SubscriberInitExt as _;
 
+use crate::debug_line::DebugLine;
+
 /// Writes a log when the command line asks for one: to a file of its own below the configuration home, unless it is told
 /// where. A log that cannot be written costs nothing else.
 ///
@@ -50,7 +52,7 @@ fn init<W>(filter: Option<&str>, writer: W)
 where
     W: for<'w> tracing_subscriber::fmt::MakeWriter<'w> + Send + Sync + 'static,
 {
-    let lines = tracing_subscriber::fmt::layer().with_ansi(false).with_writer(writer);
+    let lines = tracing_subscriber::fmt::layer().event_format(DebugLine).with_ansi(false).with_writer(writer);
     match filter {
         // Programmers of this agent name modules, as everywhere.
         Some(modules) if modules.contains('=') => {

@@ -4,6 +4,7 @@ mod agent_main;
 mod args;
 mod catalog;
 mod chat_cmd;
+mod debug_line;
 mod debug_log;
 mod doctor_cmd;
 mod printer;

@@ -2,6 +2,8 @@
 
 #[path = "../agent_main.rs"]
 mod agent_main;
+#[path = "../debug_line.rs"]
+mod debug_line;
 #[path = "../debug_log.rs"]
 mod debug_log;
 
