@@ -55,16 +55,21 @@ const browser = await chromium.launch({
 });
 let failed = 0;
 let passed = 0;
+/** @type {string[]} */
+const flaky = [];
 try {
   const checks = screens === undefined
     ? (await found()).filter(([name]) => names.length === 0 || names.some((part) => name.includes(part)))
     : [['screens', (world) => import('./screens.mjs').then(({ take }) => take(world, screens))]];
   for (const [name, check] of checks) {
+    // A flaky check is a bug, and is listed as one; but one lost race on a busy machine does not hold everything else up.
     if (await one(browser, name, check)) passed += 1;
+    else if (await one(browser, name, check)) flaky.push(name);
     else failed += 1;
   }
 } finally {
   await browser.close();
 }
-console.log(`${passed} passed, ${failed} failed`);
+if (flaky.length > 0) console.log(`right only the second time: ${flaky.join(', ')}`);
+console.log(`${passed + flaky.length} passed, ${failed} failed`);
 process.exitCode = failed === 0 && passed > 0 ? 0 : 1;

@@ -15,8 +15,7 @@ pub(crate) fn check() -> Result<()> {
     let document =
         std::fs::read_to_string(root().join("ARCHITECTURE.md")).context("cannot read ARCHITECTURE.md")?;
     let rows = table(&document)?;
-    let metadata = output(&mut cargo(&["metadata", "--format-version", "1", "--all-features"]))?;
-    let metadata: Value = serde_json::from_str(&metadata).context("cargo metadata is no JSON")?;
+    let metadata = metadata()?;
     let crates = crates(&metadata);
 
     let mut breaches = edges(&rows, &crates);
@@ -29,6 +28,16 @@ pub(crate) fn check() -> Result<()> {
     }
     say(&format!("{} crates keep to ARCHITECTURE.md", crates.len()));
     Ok(())
+}
+
+/// The crates of the workspace.
+pub(crate) fn workspace() -> Result<Vec<Crate>> {
+    Ok(crates(&metadata()?))
+}
+
+fn metadata() -> Result<Value> {
+    let metadata = output(&mut cargo(&["metadata", "--format-version", "1", "--all-features"]))?;
+    serde_json::from_str(&metadata).context("cargo metadata is no JSON")
 }
 
 /// One row of the table: what a crate may depend on.

@@ -1,5 +1,6 @@
 //! `cargo xtask`: everything a contributor or CI runs.
 
+mod alone;
 mod bench;
 mod browser;
 mod chaos;
@@ -34,7 +35,7 @@ struct Arguments {
 enum Task {
     /// Build, run every test, doctest and example, look at the page, fuzz a little, and drive the real CLI
     Test,
-    /// Check formatting, lints and documentation, then do all of `test`
+    /// Check formatting, lints, documentation and each crate by itself, then do all of `test`
     Ci,
     /// Measure the SDK against the floors and, when asked, its peers
     Bench(bench::Options),
