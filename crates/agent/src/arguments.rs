@@ -6,6 +6,20 @@ use crate::session::Session;
 use crate::tool::{AgentTool, ToolCall};
 use pilothouse_tools::Input;
 
+/// Puts in what can be told from the other arguments: a task has one text at least, which does for both. What else
+/// models write about a task is left out.
+pub(crate) fn fill(tool: &str, input: &mut Input) {
+    if tool != "TaskCreate" {
+        return;
+    }
+    input.retain(|name, _| ["subject", "description", "activeForm", "metadata"].contains(&name.as_str()));
+    for (missing, other) in [("subject", "description"), ("description", "subject")] {
+        if let (None, Some(text)) = (input.get(missing), input.get(other).cloned()) {
+            input.insert(missing.to_owned(), text);
+        }
+    }
+}
+
 /// What is wrong with the arguments by the tool's schema: told before anybody is asked for permission.
 pub(crate) fn problem(tool: &dyn AgentTool, input: &Input) -> Option<String> {
     // An MCP server and structured output check their own arguments, and better.
@@ -24,6 +38,9 @@ pub(crate) fn complete(session: &Session, tool: &dyn AgentTool, call: &mut ToolC
     if call.name == "Edit" && !call.input.contains_key("replace_all") {
         call.input.insert("replace_all".to_owned(), false.into());
     }
+    if call.name == "AskUserQuestion" {
+        one_answer_each(&mut call.input);
+    }
     if call.name == "Edit" {
         trim_lines(&mut call.input);
     }
@@ -36,6 +53,14 @@ pub(crate) fn complete(session: &Session, tool: &dyn AgentTool, call: &mut ToolC
         && let Some(whole) = session.workspace().resolve(path.trim()).to_str()
     {
         *path = whole.to_owned();
+    }
+}
+
+/// A question that does not say so takes one answer.
+fn one_answer_each(input: &mut Input) {
+    let questions = input.get_mut("questions").and_then(Value::as_array_mut).into_iter().flatten();
+    for question in questions.filter_map(Value::as_object_mut) {
+        question.entry("multiSelect").or_insert(false.into());
     }
 }
 

@@ -36,3 +36,24 @@ fn arguments_are_held_to_the_schema() {
         assert_eq!(found.len(), count, "{input}: {found:?}");
     }
 }
+
+#[test]
+fn what_follows_from_other_arguments_may_be_left_out() {
+    for (given, filled) in [
+        (json!({"subject": "s"}), json!({"subject": "s", "description": "s"})),
+        (json!({"description": "d"}), json!({"subject": "d", "description": "d"})),
+        (json!({"subject": "s", "description": "d"}), json!({"subject": "s", "description": "d"})),
+        (json!({}), json!({})),
+    ] {
+        let mut input = given.as_object().cloned().expect("an object");
+        fill("TaskCreate", &mut input);
+        assert_eq!(Value::Object(input), filled);
+    }
+    let mut other = json!({"subject": "s"}).as_object().cloned().expect("an object");
+    fill("TaskGet", &mut other);
+    assert_eq!(other.len(), 1);
+    let mut questions = json!({"questions": [{"question": "a"}, {"multiSelect": true}, 7]});
+    one_answer_each(questions.as_object_mut().expect("an object"));
+    assert_eq!(questions["questions"][0]["multiSelect"], false);
+    assert_eq!(questions["questions"][1]["multiSelect"], true);
+}

@@ -56,6 +56,7 @@ pub(crate) async fn perform(
 }
 
 async fn perform_known(session: &Arc<Session>, mut call: ToolCall, tool: &dyn AgentTool) -> Performed {
+    arguments::fill(&call.name, &mut call.input);
     if let Some(problem) = arguments::problem(tool, &call.input) {
         call.pace.reach(1).await;
         let message = format!("InputValidationError: {problem}");

@@ -116,6 +116,10 @@ async fn compacted(session: &Arc<Session>, ids: &[String], instructions: &str, s
         Err(Uncompacted::Stopped) => {
             let frame = synthetic::local_command(session, "Compaction canceled.", false);
             Voice::main(session, Vec::new()).synthetic(frame);
+            // As observed, these are the last words of a process that is told to end.
+            if stop.is_last() {
+                session.output().mute();
+            }
         }
         Err(Uncompacted::Failed(error)) => {
             let text = format!("Error: {error}");

@@ -40,6 +40,7 @@ mod offers;
 mod output;
 mod pace;
 pub mod plan;
+mod plugin_errors;
 mod plugins;
 mod prompt;
 mod questions;

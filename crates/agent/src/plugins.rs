@@ -10,15 +10,40 @@ use crate::small_file;
 
 /// The variable by which a plugin finds its own files.
 pub(crate) const ROOT: &str = "CLAUDE_PLUGIN_ROOT";
+/// The variable by which a plugin finds the folder for what it keeps between sessions.
+pub(crate) const DATA: &str = "CLAUDE_PLUGIN_DATA";
 /// Far more than any such file has.
 const LARGEST: usize = 4 << 20;
 
 /// The hooks of one plugin.
 #[derive(Debug)]
 pub(crate) struct PluginHooks {
-    /// Where the plugin lies.
-    pub(crate) root: PathBuf,
+    pub(crate) home: PluginHome,
     pub(crate) groups: Vec<HookGroup>,
+}
+
+/// The folders of a plugin.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct PluginHome {
+    /// Where it lies.
+    pub(crate) root: PathBuf,
+    /// Where it may keep things; made when something of the plugin runs.
+    pub(crate) data: PathBuf,
+}
+
+impl PluginHome {
+    /// The folders of a plugin of a session whose configuration is in `config`.
+    pub(crate) fn of(plugin: &Plugin, config: &Path) -> Self {
+        Self { root: plugin.directory.clone(), data: plugin.data_folder(config) }
+    }
+
+    /// The variables for its programs. The folder for its data is there when they look for it.
+    pub(crate) fn variables(&self) -> [(&'static str, String); 2] {
+        if let Err(error) = fs_err::create_dir_all(&self.data) {
+            tracing::warn!("a plugin has no folder for its data: {error}");
+        }
+        [(ROOT, self.root.display().to_string()), (DATA, self.data.display().to_string())]
+    }
 }
 
 /// The plugins in these directories. One that cannot be loaded is left out; the catalog tells of it.
@@ -27,7 +52,7 @@ pub(crate) fn load<'a>(directories: impl IntoIterator<Item = &'a PathBuf>) -> Ve
 }
 
 /// The hooks of these plugins. What cannot be read is reported and left out.
-pub(crate) fn hooks(plugins: &[Plugin]) -> Vec<PluginHooks> {
+pub(crate) fn hooks(plugins: &[Plugin], config: &Path) -> Vec<PluginHooks> {
     let mut all = Vec::new();
     for plugin in plugins {
         let manifest = plugin.directory.join(".claude-plugin/plugin.json");
@@ -48,13 +73,13 @@ pub(crate) fn hooks(plugins: &[Plugin]) -> Vec<PluginHooks> {
             }
         }
         if !groups.is_empty() {
-            all.push(PluginHooks { root: plugin.directory.clone(), groups });
+            all.push(PluginHooks { home: PluginHome::of(plugin, config), groups });
         }
     }
     all
 }
 
-fn read_hooks(plugin: &Plugin, file: &Path) -> Result<Vec<HookGroup>, String> {
+pub(crate) fn read_hooks(plugin: &Plugin, file: &Path) -> Result<Vec<HookGroup>, String> {
     let text = read(plugin, file)?;
     parse_hooks(&text, file).map_err(|error| {
         format!("{}:{}:{}: {}", file.display(), error.at.line, error.at.column, error.message)

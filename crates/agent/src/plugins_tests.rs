@@ -18,7 +18,7 @@ fn commands(files: &[(&str, &str)]) -> Vec<String> {
         write(folder.path(), file, text);
     }
     let plugins = load([&folder.path().to_owned()]);
-    let groups = hooks(&plugins).into_iter().flat_map(|plugin| plugin.groups);
+    let groups = hooks(&plugins, folder.path()).into_iter().flat_map(|plugin| plugin.groups);
     groups.flat_map(|group| group.hooks).filter_map(|hook| hook.text("command").map(str::to_owned)).collect()
 }
 

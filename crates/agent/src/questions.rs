@@ -44,7 +44,7 @@ impl AgentTool for AskUserQuestion {
                 "options": {"type": "array", "items": option, "minItems": 2, "maxItems": 4},
                 "multiSelect": {"type": "boolean", "description": "Whether several may be chosen"},
             },
-            "required": ["question", "header", "options", "multiSelect"],
+            "required": ["question", "header", "options"],
         });
         json!({
             "type": "object",
@@ -89,11 +89,14 @@ fn problem(input: &Input) -> Option<String> {
     }
     questions.iter().enumerate().find_map(|(index, question)| {
         let at = |what: &str| Some(format!("question {}: {what}", index + 1));
-        let text = |value: &Value, field: &str| {
-            value.get(field).and_then(Value::as_str).is_some_and(|text| !text.trim().is_empty())
-        };
-        if !question.get("question").is_some_and(Value::is_string) {
-            return at("`question` must be a text");
+        let text = |value: &Value, field: &str| value.get(field).is_some_and(Value::is_string);
+        for field in ["question", "header"] {
+            if !text(question, field) {
+                return at(&format!("`{field}` must be a text"));
+            }
+        }
+        if question.get("multiSelect").is_some_and(|several| !several.is_boolean()) {
+            return at("`multiSelect` must be true or false");
         }
         let Some(options) = question.get("options").and_then(Value::as_array) else {
             return at("`options` must be an array");
@@ -101,8 +104,10 @@ fn problem(input: &Input) -> Option<String> {
         if !OPTIONS.contains(&options.len()) {
             return at(&format!("offer two to four options, not {}", options.len()));
         }
-        if !options.iter().all(|option| text(option, "label")) {
-            return at("every option needs a `label`");
+        for field in ["label", "description"] {
+            if !options.iter().all(|option| text(option, field)) {
+                return at(&format!("every option needs a `{field}`"));
+            }
         }
         if !are_unique(options, "label") {
             return at("every option needs a `label` of its own");

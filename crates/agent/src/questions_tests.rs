@@ -12,6 +12,17 @@ fn question(options: usize) -> Value {
     json!({"question": "Which?", "header": "H", "options": options, "multiSelect": true})
 }
 
+/// A question with another value for a field.
+fn with(field: &str, value: Value) -> Value {
+    let mut question = question(2);
+    question[field] = value;
+    question
+}
+
+fn options<const N: usize>(all: [(&str, &str); N]) -> Value {
+    all.iter().map(|(label, description)| json!({"label": label, "description": description})).collect()
+}
+
 /// So many questions, each of its own.
 fn different(count: usize) -> Vec<Value> {
     let ask = |number: usize| {
@@ -35,9 +46,15 @@ fn one_to_four_questions_with_two_to_four_options() {
         (json!({"questions": different(4)}), true),
         (json!({"questions": different(5)}), false),
         (json!({"questions": vec![question(2); 2]}), false),
-        (json!({"questions": [{"question": "", "options": [{"label": "a"}, {"label": "b"}]}]}), true),
-        (json!({"questions": [{"question": "q", "options": [{"label": "a"}, {"label": "a"}]}]}), false),
-        (json!({"questions": [{"question": "q", "options": [{"label": "a"}, {"name": "b"}]}]}), false),
+        (json!({"questions": [with("question", json!(""))]}), true),
+        (json!({"questions": [with("question", json!(7))]}), false),
+        (json!({"questions": [with("header", json!(null))]}), false),
+        (json!({"questions": [with("multiSelect", json!("yes"))]}), false),
+        (json!({"questions": [with("options", options([("", "a"), ("b", "")]))]}), true),
+        (json!({"questions": [with("options", options([("a", "x"), ("a", "y")]))]}), false),
+        (json!({"questions": [with("options", json!([{"label": "a"}, {"label": "b"}]))]}), false),
+        (json!({"questions": [with("options", json!("ab"))]}), false),
+        (json!({"questions": ["Which?"]}), false),
     ];
     for (value, good) in cases {
         let text = value.to_string();

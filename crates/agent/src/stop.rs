@@ -13,6 +13,8 @@ pub(crate) struct StopSignal {
     token: CancellationToken,
     told: CancellationToken,
     why: Arc<Mutex<Option<Stop>>>,
+    /// Fires when the process ends with this turn.
+    last: CancellationToken,
 }
 
 impl StopSignal {
@@ -30,6 +32,16 @@ impl StopSignal {
     pub(crate) fn fire(&self, why: Stop) {
         self.why.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(why);
         self.token.cancel();
+    }
+
+    /// The process ends with this turn.
+    pub(crate) fn leave(&self) {
+        self.last.cancel();
+    }
+
+    /// Whether the process ends with this turn.
+    pub(crate) fn is_last(&self) -> bool {
+        self.last.is_cancelled()
     }
 
     /// The host knows: the end may be told.

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use pilothouse_rules::Behavior;
 use pilothouse_tools as tools;
 
+use crate::mcp::Resources;
 use crate::run_command::RunCommand;
 use crate::session::Session;
 use crate::task_stop::StopTask;
@@ -58,6 +59,8 @@ impl Toolbox {
             Arc::new(WebSearch),
             Arc::new(Builtin(tools::Write)),
         ];
+        let resources = Resources::ALL.map(|tool| -> Arc<dyn AgentTool> { Arc::new(tool) });
+        let all = all.into_iter().chain(resources).collect();
         Self { all: Mutex::new(all) }
     }
 
@@ -113,6 +116,8 @@ impl Session {
             })
             .collect();
         tools.retain(|tool| old_list || tool.name() != "TodoWrite");
+        let can_read = self.mcp.have_resources();
+        tools.retain(|tool| can_read || !Resources::is_one(tool.name()));
         tools.extend(self.mcp.tools().into_iter().map(|tool| -> Arc<dyn AgentTool> { Arc::new(tool) }));
         tools.retain(|tool| !self.is_denied_as_a_whole(tool.name()));
         if let Some(structured) = self.structured_output() {

@@ -1,5 +1,7 @@
 //! An invocation to the prompt that reaches the model.
 
+use std::path::PathBuf;
+
 use crate::arguments::split_arguments;
 use crate::entry::{Entry, EntryKind, Scope};
 use crate::read::ReadError;
@@ -29,6 +31,8 @@ impl<'t> Invocation<'t> {
 pub struct Variables {
     /// `${CLAUDE_SESSION_ID}`.
     pub session_id: Option<String>,
+    /// The folder of the user's configuration, in which plugins keep their data: `${CLAUDE_PLUGIN_DATA}`.
+    pub config: Option<PathBuf>,
 }
 
 /// Runs the shell commands that a text contains. Whether a command may run is the runner's to decide.
@@ -85,6 +89,8 @@ impl Entry {
         }
         if let Scope::Plugin(plugin) = &self.scope {
             known.push(("CLAUDE_PLUGIN_ROOT", plugin.directory.display().to_string()));
+            let data = variables.config.as_deref().map(|config| plugin.data_folder(config));
+            known.extend(data.map(|data| ("CLAUDE_PLUGIN_DATA", data.display().to_string())));
         }
         if let Some(id) = &variables.session_id {
             known.push(("CLAUDE_SESSION_ID", id.clone()));

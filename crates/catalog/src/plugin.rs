@@ -54,11 +54,45 @@ pub fn load(directory: &Path) -> Result<Plugin, Problem> {
         return Err(refuse(format!("its name `{name}` may not have blanks, `:` or `/`")));
     }
     let manifest = manifest.unwrap_or_default();
+    if let Some((field, wanted)) = misfit(&manifest) {
+        return Err(refuse(format!("`{field}` in its manifest must be {wanted}")));
+    }
     let version = manifest.get("version").and_then(Value::as_str).map(str::to_owned);
     Ok(Plugin { name, directory: directory.to_owned(), version, manifest })
 }
 
+/// A field of a manifest whose value is not what it must be, and what that is.
+fn misfit(manifest: &Map<String, Value>) -> Option<(&'static str, &'static str)> {
+    let is_list = |value: &Value| {
+        let texts = value.as_array().is_some_and(|all| all.iter().all(|one| one.is_string()));
+        value.is_string() || texts
+    };
+    let is_list_or_object = |value: &Value| {
+        let parts = value.as_array().is_some_and(|all| all.iter().all(|one| is_list(one) || one.is_object()));
+        value.is_object() || is_list(value) || parts
+    };
+    let wrong =
+        |field: &str, fits: &dyn Fn(&Value) -> bool| manifest.get(field).is_some_and(|value| !fits(value));
+    if wrong("version", &Value::is_string) {
+        return Some(("version", "a text"));
+    }
+    if wrong("agents", &is_list) {
+        return Some(("agents", "a path or a list of them"));
+    }
+    let others = ["hooks", "commands", "mcpServers"].into_iter();
+    let mut others = others.filter(|field| wrong(field, &is_list_or_object));
+    others.next().map(|field| (field, "an object, a path or a list of them"))
+}
+
 impl Plugin {
+    /// Where it may keep things between sessions of a user whose configuration is in `config`.
+    pub fn data_folder(&self, config: &Path) -> PathBuf {
+        let plain = |c: char| if c.is_ascii_alphanumeric() || c == '-' || c == '_' { c } else { '-' };
+        // Where it is from is a part of the name: `inline` means the command line or the host.
+        let name: String = format!("{}@inline", self.name).chars().map(plain).collect();
+        config.join("plugins/data").join(name)
+    }
+
     /// The paths that the manifest lists under a key, absolute; one that leaves the plugin is reported.
     pub(crate) fn listed(&self, key: &str, problems: &mut Vec<Problem>) -> Option<Vec<PathBuf>> {
         let written: Vec<&str> = match self.manifest.get(key)? {

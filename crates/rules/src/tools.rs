@@ -53,9 +53,22 @@ impl<'a> Kind<'a> {
                 None => Self::Incomplete("skill"),
             },
             "AskUserQuestion" | "ExitPlanMode" => Self::Interaction,
-            "EnterPlanMode" | "TodoWrite" | "TodoRead" | "ToolSearch" | "TaskCreate" | "TaskUpdate"
-            | "TaskList" | "TaskGet" | "TaskOutput" | "TaskStop" | "BashOutput" | "KillShell"
-            | "StructuredOutput" => Self::Free,
+            "EnterPlanMode"
+            | "TodoWrite"
+            | "TodoRead"
+            | "ToolSearch"
+            | "TaskCreate"
+            | "TaskUpdate"
+            | "TaskList"
+            | "TaskGet"
+            | "TaskOutput"
+            | "TaskStop"
+            | "BashOutput"
+            | "KillShell"
+            | "StructuredOutput"
+            | "ListMcpResourcesTool"
+            | "ReadMcpResourceDirTool"
+            | "ReadMcpResourceTool" => Self::Free,
             _ => Self::Other,
         }
     }

@@ -1,3 +1,4 @@
+use std::collections::BinaryHeap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -87,7 +88,9 @@ impl Search {
         let Self { cwd, root, matcher, by_name } = self;
         let started = Instant::now();
         let mut timed_out = false;
-        let mut found: Vec<(SystemTime, usize, PathBuf)> = Vec::new();
+        // Only what is shown is kept, the last of it on top: a folder may have any number of files.
+        let mut found: BinaryHeap<(SystemTime, usize, PathBuf)> = BinaryHeap::new();
+        let mut total = 0_usize;
         for entry in WalkBuilder::new(&root).hidden(false).require_git(false).build() {
             if stop.is_cancelled() {
                 return Outcome::Stopped { partial: String::new() };
@@ -106,12 +109,15 @@ impl Search {
                     .ok()
                     .and_then(|meta| meta.modified().ok())
                     .unwrap_or(SystemTime::UNIX_EPOCH);
+                total += 1;
                 found.push((to_millisecond(modified), entry.depth(), entry.into_path()));
+                if found.len() > MOST {
+                    found.pop();
+                }
             }
         }
-        found.sort();
-        let total = found.len();
-        let names: Vec<String> = found.iter().take(MOST).map(|(_, _, path)| shown_from(&cwd, path)).collect();
+        let found = found.into_sorted_vec();
+        let names: Vec<String> = found.iter().map(|(_, _, path)| shown_from(&cwd, path)).collect();
         let mut text = names.join("\n");
         if names.is_empty() {
             text.push_str("No files found");

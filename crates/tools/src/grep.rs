@@ -133,7 +133,7 @@ impl Search {
             if stop.is_cancelled() {
                 return Outcome::Stopped { partial: String::new() };
             }
-            if started.elapsed() > PATIENCE || query.room.get() == 0 {
+            if started.elapsed() > PATIENCE || query.is_full() {
                 timed_out = true;
                 break;
             }
@@ -141,9 +141,15 @@ impl Search {
             if entry.file_type().is_some_and(|kind| kind.is_file()) {
                 // A search in one file need not name it.
                 let name = if root.is_file() { String::new() } else { shown_from(&cwd, entry.path()) };
-                hits.extend(query.search(entry.path(), &name));
+                let limits = Limits { stop, until: started + PATIENCE };
+                hits.extend(query.search(entry.path(), &name, limits));
             }
         }
+        // The last file may have been left in the middle.
+        if stop.is_cancelled() {
+            return Outcome::Stopped { partial: String::new() };
+        }
+        timed_out |= started.elapsed() > PATIENCE || query.is_full();
         hits.sort_by(|a, b| a.path.cmp(&b.path));
         report(&query, hits, window, timed_out, &cwd)
     }
@@ -235,8 +241,10 @@ impl Query {
         self.mode == Mode::Content && (self.before > 0 || self.after > 0)
     }
 
-    fn search(&self, path: &Path, name: &str) -> Option<Hits> {
+    fn search(&self, path: &Path, name: &str, limits: Limits<'_>) -> Option<Hits> {
         let mut lines = Lines { query: self, name, shown: Vec::new(), matches: 0 };
+        // A file that cannot be read has no matches; the walk goes on.
+        let file = std::fs::File::open(path).ok()?;
         SearcherBuilder::new()
             .binary_detection(BinaryDetection::quit(0))
             .before_context(self.before)
@@ -245,14 +253,44 @@ impl Query {
             .heap_limit(Some(LONGEST_READ))
             .line_number(true)
             .build()
-            // A file that cannot be read has no matches; the walk goes on.
-            .search_path(&self.matcher, path, &mut lines)
+            .search_reader(&self.matcher, Bounded { file, limits }, &mut lines)
             .ok()?;
-        (lines.matches > 0).then(|| Hits {
-            path: path.to_owned(),
-            lines: lines.shown,
-            matches: lines.matches,
-        })
+        if lines.matches == 0 {
+            return None;
+        }
+        self.took(path.as_os_str().len());
+        Some(Hits { path: path.to_owned(), lines: lines.shown, matches: lines.matches })
+    }
+
+    /// Counts what is kept of so many bytes.
+    fn took(&self, bytes: usize) {
+        self.room.set(self.room.get().saturating_sub(bytes + LINE_COST));
+    }
+
+    fn is_full(&self) -> bool {
+        self.room.get() == 0
+    }
+}
+
+/// When a search ends before it is through.
+#[derive(Clone, Copy)]
+struct Limits<'a> {
+    stop: &'a CancellationToken,
+    until: Instant,
+}
+
+/// A file that ends when the search must: one alone can take longer than anybody waits.
+struct Bounded<'a> {
+    file: std::fs::File,
+    limits: Limits<'a>,
+}
+
+impl std::io::Read for Bounded<'_> {
+    fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
+        if self.limits.stop.is_cancelled() || Instant::now() > self.limits.until {
+            return Ok(0);
+        }
+        self.file.read(into)
     }
 }
 
@@ -265,16 +303,21 @@ struct Lines<'a> {
 
 impl Lines<'_> {
     fn push(&mut self, number: Option<u64>, mark: char, line: &[u8]) {
-        let line = String::from_utf8_lossy(line);
-        for (at, line) in line.trim_end_matches(['\n', '\r']).split('\n').enumerate() {
+        for (at, line) in trimmed(line).split(|byte| *byte == b'\n').enumerate() {
+            if self.query.is_full() {
+                return;
+            }
+            // No character has more than four bytes, so what is cut here would be cut below.
+            let start = line.get(..4 * (LONGEST_LINE + 1)).unwrap_or(line);
+            let line = String::from_utf8_lossy(start);
             let line = match line.char_indices().nth(LONGEST_LINE) {
                 Some((end, _)) => format!("{}…", line.get(..end).unwrap_or_default()),
-                None => line.to_owned(),
+                None => line.into_owned(),
             };
             let number = number.filter(|_| self.query.numbers).map(|n| format!("{}{mark}", n + at as u64));
             let name = if self.name.is_empty() { String::new() } else { format!("{}{mark}", self.name) };
             let line = format!("{name}{}{line}", number.unwrap_or_default());
-            self.query.room.set(self.query.room.get().saturating_sub(line.len() + LINE_COST));
+            self.query.took(line.len());
             self.shown.push(line);
         }
     }
@@ -290,36 +333,46 @@ impl Sink for &mut Lines<'_> {
             return Ok(false);
         }
         if self.query.mode == Mode::Content && self.query.only_matching {
-            let mut parts = Vec::new();
-            let all = |part: grep_matcher::Match| {
-                parts.push(hit.bytes()[part].to_vec());
-                true
+            let query = self.query;
+            let each = |part: grep_matcher::Match| {
+                self.push(
+                    hit.line_number(),
+                    ':',
+                    hit.bytes().get(part.start()..part.end()).unwrap_or_default(),
+                );
+                !query.is_full()
             };
-            grep_matcher::Matcher::find_iter(&self.query.matcher, hit.bytes(), all)
+            grep_matcher::Matcher::find_iter(&query.matcher, hit.bytes(), each)
                 .map_err(|_| std::io::Error::error_message("the search failed"))?;
-            for part in parts {
-                self.push(hit.line_number(), ':', &part);
-            }
         } else if self.query.mode == Mode::Content {
             self.push(hit.line_number(), ':', hit.bytes());
         }
         // What is more than anybody reads is not gathered.
-        Ok(self.query.room.get() > 0)
+        Ok(!self.query.is_full())
     }
 
     fn context_break(&mut self, _: &grep_searcher::Searcher) -> Result<bool, Self::Error> {
         if self.query.mode == Mode::Content {
+            self.query.took(BREAK.len());
             self.shown.push(BREAK.to_owned());
         }
-        Ok(true)
+        Ok(!self.query.is_full())
     }
 
     fn context(&mut self, _: &grep_searcher::Searcher, line: &SinkContext<'_>) -> Result<bool, Self::Error> {
         if self.query.mode == Mode::Content {
             self.push(line.line_number(), '-', line.bytes());
         }
-        Ok(true)
+        Ok(!self.query.is_full())
     }
+}
+
+/// A line, or several, without the end of the last.
+fn trimmed(mut lines: &[u8]) -> &[u8] {
+    while let [rest @ .., b'\n' | b'\r'] = lines {
+        lines = rest;
+    }
+    lines
 }
 
 struct Window {

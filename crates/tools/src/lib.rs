@@ -29,6 +29,7 @@ mod task_control;
 mod text_file;
 mod todo;
 mod tool;
+mod unpack;
 mod web_fetch;
 mod web_page;
 mod web_search;

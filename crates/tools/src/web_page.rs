@@ -4,8 +4,10 @@ use std::net::IpAddr;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, LOCATION};
+use reqwest::header::{ACCEPT, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, LOCATION};
 use reqwest::{Client, Url};
+
+use crate::unpack::{self, Packing};
 
 /// No more of a page is read than this.
 const LARGEST_PAGE: usize = 10 << 20;
@@ -131,10 +133,15 @@ async fn read(url: Url, mut response: reqwest::Response) -> Result<Page, FetchEr
     let status = response.status();
     let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    // Nobody asked for it, but some servers pack whatever they send.
+    let packing = response.headers().get(CONTENT_ENCODING).and_then(|packing| packing.to_str().ok());
+    let failed = |cause: String| FetchError::Failed { url: url.to_string(), cause };
+    let packing = Packing::named(packing.unwrap_or_default())
+        .map_err(|name| failed(format!("it is packed as {name:?}, which is not understood")))?;
     let (mut bytes, mut cut) = (Vec::new(), false);
     loop {
         let chunk = response.chunk().await;
-        let chunk = chunk.map_err(|e| FetchError::Failed { url: url.to_string(), cause: causes(&e) })?;
+        let chunk = chunk.map_err(|error| failed(causes(&error)))?;
         let Some(chunk) = chunk else { break };
         let room = LARGEST_PAGE - bytes.len();
         bytes.extend(chunk.iter().take(room));
@@ -144,6 +151,14 @@ async fn read(url: Url, mut response: reqwest::Response) -> Result<Page, FetchEr
         }
     }
     let size = bytes.len();
+    if packing != Packing::None {
+        let unpacked =
+            tokio::task::spawn_blocking(move || unpack::unpack(packing, &bytes, LARGEST_PAGE)).await;
+        let unpacked = unpacked.map_err(|_| failed("it cannot be unpacked".to_owned()))?;
+        let unpacked = unpacked.map_err(|error| failed(format!("it cannot be unpacked: {error}")))?;
+        cut |= unpacked.cut;
+        bytes = unpacked.bytes;
+    }
     let content = content(&kind, bytes).await;
     let reason = status.canonical_reason().unwrap_or_default().to_owned();
     Ok(Page { url, code: status.as_u16(), reason, size, content, cut })

@@ -23,7 +23,8 @@ const LARGEST_OUTPUT: usize = 30_000;
 /// # Errors
 /// What to tell the user.
 pub(super) async fn text(session: &Arc<Session>, entry: &Entry, arguments: &str) -> Result<String, String> {
-    let variables = Variables { session_id: Some(session.id().into_string()) };
+    let config = Some(session.launch().locations().config);
+    let variables = Variables { session_id: Some(session.id().into_string()), config };
     let failed = |problem: String| format!("/{} was not run: {problem}", entry.name);
     let expansion = entry.expand(arguments, &variables).map_err(|error| failed(error.to_string()))?;
     let mut outputs = VecDeque::new();

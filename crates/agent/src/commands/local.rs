@@ -8,8 +8,8 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::configure;
-use crate::compact;
 use crate::session::Session;
+use crate::{compact, control};
 
 /// How subagents are made, for those who look for a dialog.
 const AGENTS: &str = "Subagents are files: .claude/agents/NAME.md in the project, or agents/NAME.md in the configuration directory. \
@@ -19,7 +19,7 @@ const AGENTS: &str = "Subagents are files: .claude/agents/NAME.md in the project
 pub(super) async fn answer(session: &Arc<Session>, name: &str, arguments: &str) -> String {
     match name {
         "model" => model(session, arguments),
-        "usage" => usage(session),
+        "usage" => control::cost(session),
         "context" => context(session).await,
         "rename" => rename(session, arguments),
         "config" => configure::answer(session, arguments),
@@ -124,23 +124,6 @@ fn model(session: &Session, wanted: &str) -> String {
     }
     session.want_model(if wanted == "default" { None } else { Some(wanted.to_owned()) });
     format!("Set model to `{}` for this session only", session.model_info().display_name)
-}
-
-fn usage(session: &Session) -> String {
-    let ledger = session.ledger();
-    let mut text = format!("Total cost: ${:.4}", ledger.total_cost().to_f64());
-    for (model, spent) in ledger.by_model() {
-        let _ = write!(
-            text,
-            "\n{model}: {} input, {} output, {} cache read, {} cache write (${})",
-            spent.input_tokens,
-            spent.output_tokens,
-            spent.cache_read_input_tokens,
-            spent.cache_creation_input_tokens,
-            spent.cost_usd
-        );
-    }
-    text
 }
 
 /// What fills the context.

@@ -5,6 +5,7 @@ mod initialize;
 mod mcp;
 mod repo_root;
 mod reports;
+mod set_cwd;
 mod settings;
 mod side_question;
 
@@ -24,7 +25,7 @@ use crate::session::Session;
 use crate::subagents::Silence;
 
 pub(crate) use initialize::{initialize, plugin_dirs, readable};
-pub(crate) use reports::as_it_stands;
+pub(crate) use reports::{as_it_stands, cost};
 
 const MODES: &str = "acceptEdits, auto, bypassPermissions, default, dontAsk, plan";
 
@@ -286,15 +287,7 @@ async fn untyped(session: &Arc<Session>, subtype: &str, raw: &[u8], responder: R
         }
         "set_cwd" => match field("path").filter(|path| !path.is_empty()) {
             None => responder.error("set_cwd: invalid request: path must be a non-empty string"),
-            Some(path) => {
-                let path = session.workspace().resolve(path);
-                if path.is_dir() {
-                    session.workspace().set_cwd(&path);
-                    responder.success(&json!({"cwd": path}));
-                } else {
-                    responder.error(format!("set_cwd: {} is no directory", path.display()));
-                }
-            }
+            Some(path) => responder.success(&set_cwd::set_cwd(session, path)),
         },
         "side_question" => {
             let id = line.get("request_id").and_then(Value::as_str).unwrap_or_default();

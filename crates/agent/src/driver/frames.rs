@@ -100,11 +100,12 @@ impl Running {
     }
 }
 
-/// Leaves out what cannot be read beside the message itself, which is what counts. A number does as an id, too.
+/// Leaves out what cannot be read beside the message itself, which is what counts. Anything does as an id.
 fn keep_readable(line: &mut Value) {
     let Some(members) = line.as_object_mut() else { return };
-    if let Some(Value::Number(id)) = members.get("uuid").cloned() {
-        members.insert("uuid".to_owned(), id.to_string().into());
+    let odd = members.get("uuid").filter(|id| !id.is_string() && !id.is_null()).map(Value::to_string);
+    if let Some(id) = odd {
+        members.insert("uuid".to_owned(), id.into());
     }
     let empty = json!({"type": "user", "message": {"role": "user", "content": ""}});
     members.retain(|name, value| {

@@ -307,6 +307,7 @@ impl Running {
                 if !self.queue(|queue| queue.is_running()) {
                     return Some(0);
                 }
+                self.stop.leave();
                 self.stop.fire(Stop::Interrupt);
                 self.stop.tell();
                 self.leaving = Some(0);

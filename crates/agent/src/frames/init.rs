@@ -6,8 +6,8 @@ use pilothouse_proto::{AgentFrame, PermissionMode, System, Texts};
 
 use super::blank;
 use crate::launch::PROTOCOL_VERSION;
-use crate::offers;
 use crate::session::Session;
+use crate::{offers, plugin_errors};
 
 /// What this agent can do, in the names that hosts ask for.
 pub(crate) const CAPABILITIES: &[&str] = &[
@@ -53,6 +53,8 @@ pub(crate) fn init(session: &Session, prompts: &[String]) -> AgentFrame {
         ..PluginState::default()
     });
     frame.plugins = plugins.collect::<Vec<_>>().into();
+    let errors = plugin_errors::of(&session.plugin_dirs());
+    frame.plugin_errors = Some(errors).filter(|errors| !errors.is_empty()).into();
     frame.betas = Some(launch.betas.clone()).filter(|betas| !betas.is_empty()).into();
     frame.capabilities = CAPABILITIES.iter().collect::<Texts>().into();
     frame.fast_mode_state = FastModeState::from("off").into();

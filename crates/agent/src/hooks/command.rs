@@ -6,7 +6,7 @@ use pilothouse_proto::system::HookOutcome;
 
 use super::occasion::Occasion;
 use crate::launch::Launch;
-use crate::plugins;
+use crate::plugins::PluginHome;
 
 /// More than this of a hook's output is nobody's answer.
 const LARGEST_OUTPUT: usize = 16 << 20;
@@ -45,8 +45,8 @@ impl Ran {
 pub(crate) struct Run<'a> {
     pub(crate) command: &'a str,
     pub(crate) shell: Option<&'a str>,
-    /// Where the plugin lies that it is from.
-    pub(crate) plugin: Option<&'a Path>,
+    /// The plugin that it is from.
+    pub(crate) plugin: Option<&'a PluginHome>,
     pub(crate) cwd: &'a Path,
 }
 
@@ -65,8 +65,8 @@ impl Run<'_> {
             spawn = spawn.env(name, value);
         }
         spawn = spawn.env("CLAUDE_PROJECT_DIR", launch.locations().project);
-        if let Some(root) = self.plugin {
-            spawn = spawn.env(plugins::ROOT, root);
+        for (name, value) in self.plugin.map(PluginHome::variables).into_iter().flatten() {
+            spawn = spawn.env(name, value);
         }
         let finished = match spawn.run(&input, Limits { timeout, stdout: LARGEST_OUTPUT }).await {
             Ok(finished) => finished,

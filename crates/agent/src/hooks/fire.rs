@@ -110,8 +110,7 @@ impl Teller {
             Action::Command { command, shell, plugin } => {
                 let shown = self.show_started();
                 let launch = self.session.launch();
-                let run =
-                    Run { command, shell: shell.as_deref(), plugin: plugin.as_deref(), cwd: &scene.cwd };
+                let run = Run { command, shell: shell.as_deref(), plugin: plugin.as_ref(), cwd: &scene.cwd };
                 let ran = run.to_its_end(occasion, launch, hook.timeout).await;
                 if let Some(id) = shown {
                     self.show_response(id, &ran);

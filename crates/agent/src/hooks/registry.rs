@@ -1,5 +1,4 @@
 use std::collections::HashSet;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::matcher::Matcher;
 use super::occasion::Occasion;
-use crate::plugins::PluginHooks;
+use crate::plugins::{PluginHome, PluginHooks};
 
 /// How long a hook may take unless it says otherwise.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(600);
@@ -71,8 +70,8 @@ pub(crate) enum Action {
     Command {
         command: String,
         shell: Option<String>,
-        /// Where the plugin lies that it is from.
-        plugin: Option<PathBuf>,
+        /// The plugin that it is from.
+        plugin: Option<PluginHome>,
     },
     /// Posts to a URL.
     Http { url: String, headers: Vec<(String, String)> },
@@ -106,7 +105,7 @@ impl Registry {
         self.plugins.clear();
         let mut all = Vec::new();
         for plugin in plugins {
-            let (hooks, problems) = read(&plugin.groups, Some(&plugin.root));
+            let (hooks, problems) = read(&plugin.groups, Some(&plugin.home));
             self.plugins.extend(hooks);
             all.extend(problems);
         }
@@ -136,7 +135,7 @@ impl Hook {
 }
 
 /// The hooks of files, and what cannot be used of them.
-fn read(groups: &[HookGroup], plugin: Option<&Path>) -> (Vec<Arc<Hook>>, Vec<HookProblem>) {
+fn read(groups: &[HookGroup], plugin: Option<&PluginHome>) -> (Vec<Arc<Hook>>, Vec<HookProblem>) {
     let (mut hooks, mut problems) = (Vec::new(), Vec::new());
     for group in groups {
         let matcher = match Matcher::new(group.matcher.as_deref()) {
@@ -200,7 +199,7 @@ fn written_hook(
     event: &str,
     matcher: &Matcher,
     written: &HookCommand,
-    plugin: Option<&Path>,
+    plugin: Option<&PluginHome>,
 ) -> Result<Hook, String> {
     let required = |field: &str| {
         let text = written.text(field).filter(|text| !text.trim().is_empty());
@@ -210,7 +209,7 @@ fn written_hook(
         "command" => Action::Command {
             command: required("command")?,
             shell: written.text("shell").map(str::to_owned),
-            plugin: plugin.map(Path::to_owned),
+            plugin: plugin.cloned(),
         },
         "http" => Action::Http { url: required("url")?, headers: headers(&written.fields) },
         other => return Err(format!("hooks of type `{other}` do not run here; use `command` or `http`")),

@@ -1,7 +1,7 @@
 use std::collections::{HashSet, VecDeque};
 
 use pilothouse_proto::message::DeferredToolUse;
-use pilothouse_proto::{Content, ContentBlock, MessageOrigin, Priority, User, Uuid};
+use pilothouse_proto::{Content, ContentBlock, MessageOrigin, Opt, Priority, User, Uuid};
 
 /// A message for the model that waits for its turn.
 #[derive(Clone, Debug, PartialEq)]
@@ -71,8 +71,19 @@ impl Prompt {
         Self { frame: Box::new(frame), from_host: false, own_id: None, resumes: None, takes_up: None }
     }
 
+    /// The name that the host gave it. A name of nothing is one, too, by which the host is told.
     pub(crate) fn uuid(&self) -> Option<&str> {
-        self.frame.uuid.as_ref().map(|uuid| uuid.as_str()).filter(|_| self.from_host)
+        match &self.frame.uuid {
+            _ if !self.from_host => None,
+            Opt::Some(uuid) => Some(uuid.as_str()),
+            Opt::Null => Some("null"),
+            Opt::Absent => None,
+        }
+    }
+
+    /// Whether its name is its own, so that another of that name is the same one again.
+    fn is_named(&self) -> bool {
+        self.frame.uuid.as_ref().is_some_and(|uuid| !uuid.as_str().is_empty())
     }
 
     /// The id under which it is told and remembered.
@@ -131,7 +142,7 @@ impl Queue {
     pub(crate) fn prompt(&mut self, prompt: Prompt) -> Vec<Doing> {
         let mut doing = Vec::new();
         if let Some(uuid) = prompt.uuid().map(str::to_owned) {
-            if !self.seen.insert(uuid.clone()) {
+            if prompt.is_named() && !self.seen.insert(uuid.clone()) {
                 return vec![Doing::Repeat(prompt.frame)];
             }
             doing.push(Doing::Tell(uuid, Lifecycle::Queued));

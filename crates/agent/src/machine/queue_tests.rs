@@ -1,4 +1,4 @@
-use pilothouse_proto::{Priority, User};
+use pilothouse_proto::{Opt, Priority, User};
 
 use super::{Doing, Lifecycle, Prompt, Queue, Stop};
 
@@ -131,4 +131,21 @@ fn a_message_that_wants_no_answer_has_a_turn_of_its_own() {
     assert!(queue.is_running());
     queue.prompt(prompt("one", None));
     assert_eq!(short(&queue.turn_ended(true)), ["start one"]);
+}
+
+#[test]
+fn a_name_of_nothing_is_told_but_means_no_message_in_particular() {
+    let mut queue = Queue::default();
+    let nameless = |text: &str| Prompt::from_host(User { uuid: Opt::Null, ..User::prompt(text) });
+    assert_eq!(short(&queue.prompt(nameless("one"))), ["null Queued", "null Started", "start one"]);
+    assert_eq!(short(&queue.turn_ended(true)), ["null Completed"]);
+    assert_eq!(short(&queue.prompt(nameless("two"))), ["null Queued", "null Started", "start two"]);
+    queue.turn_ended(true);
+    assert_eq!(short(&queue.prompt(prompt("three", Some("")))), [" Queued", " Started", "start three"]);
+    queue.turn_ended(true);
+    assert_eq!(short(&queue.prompt(prompt("four", Some("")))), [" Queued", " Started", "start four"]);
+    // A name that is one is taken once.
+    queue.turn_ended(true);
+    queue.prompt(prompt("five", Some("a")));
+    assert_eq!(short(&queue.prompt(prompt("six", Some("a")))), ["repeat six"]);
 }

@@ -8,6 +8,7 @@ use pilothouse_settings::Settings;
 use serde_json::{Map, Value};
 
 use crate::launch::Launch;
+use crate::plugins::PluginHome;
 use crate::{plugins, small_file};
 
 /// A server and where its configuration is from.
@@ -91,7 +92,7 @@ pub fn configured(launch: &Launch, settings: &Settings) -> (Vec<Configured>, Vec
             found.project_file(&launch.cwd, settings);
         }
         for plugin in plugins::load(&launch.plugin_dirs) {
-            found.plugin(&plugin);
+            found.plugin(&plugin, &locations.config);
         }
     }
     for argument in &launch.mcp_config {
@@ -106,7 +107,7 @@ pub(crate) fn of_plugins(launch: &Launch, directories: &[PathBuf]) -> (Vec<Confi
     let mut found = Found { env: &env, servers: Vec::new(), problems: Vec::new() };
     if !launch.strict_mcp_config && !launch.bare {
         for plugin in plugins::load(directories) {
-            found.plugin(&plugin);
+            found.plugin(&plugin, &launch.locations().config);
         }
     }
     (found.servers, found.problems)
@@ -149,12 +150,18 @@ impl Found<'_> {
     }
 
     /// The servers of a plugin have its name before theirs, and know where it lies.
-    fn plugin(&mut self, plugin: &Plugin) {
+    fn plugin(&mut self, plugin: &Plugin, config: &Path) {
         let (servers, problems) = plugins::servers(plugin);
         self.problems.extend(problems.into_iter().map(|message| ConfigProblem { server: None, message }));
-        let root = plugin.directory.display().to_string();
+        if servers.is_empty() {
+            return;
+        }
+        let own = PluginHome::of(plugin, config).variables();
         let outer = self.env;
-        let env = |name: &str| if name == plugins::ROOT { Some(root.clone()) } else { outer(name) };
+        let env = |name: &str| {
+            let known = own.iter().find(|(own, _)| *own == name).map(|(_, value)| value.clone());
+            known.or_else(|| outer(name))
+        };
         let mut found = Found { env: &env, servers: Vec::new(), problems: Vec::new() };
         let renamed =
             servers.into_iter().map(|(name, config)| (format!("plugin:{}:{name}", plugin.name), config));
@@ -162,7 +169,9 @@ impl Found<'_> {
         for server in &mut found.servers {
             if let McpServerConfig::Stdio(program) | McpServerConfig::Untyped(program) = &mut server.config {
                 let mut variables = program.env.take().unwrap_or_default();
-                variables.entry(plugins::ROOT.to_owned()).or_insert_with(|| root.clone());
+                for (name, value) in &own {
+                    variables.entry((*name).to_owned()).or_insert_with(|| value.clone());
+                }
                 program.env = variables.into();
             }
         }

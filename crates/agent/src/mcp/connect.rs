@@ -48,6 +48,8 @@ pub(crate) struct Offer {
     pub(crate) instructions: Option<String>,
     pub(crate) tools: Vec<Tool>,
     pub(crate) prompts: Vec<Prompt>,
+    /// Whether there is something to read.
+    pub(crate) has_resources: bool,
 }
 
 /// Connects, within `patience` for each try. A manifest serves the first try only.
@@ -189,6 +191,7 @@ where
         offer.instructions = info.instructions.clone();
     }
     let capabilities = info.as_ref().map(|info| info.capabilities.clone()).unwrap_or_default();
+    offer.has_resources = capabilities.resources.is_some();
     if in_process || capabilities.tools.is_some() {
         offer.tools = peer.list_all_tools().await.map_err(|error| error.to_string())?;
     }

@@ -142,6 +142,28 @@ impl Keeper<'_> {
         }
     }
 
+    /// A part of a resource that the model reads; what is not text goes to a file.
+    pub(crate) fn resource(&self, part: &ResourceContents) -> Value {
+        match part {
+            ResourceContents::BlobResourceContents { uri, blob, mime_type, .. } => {
+                let kind = mime_type.as_deref().unwrap_or("application/octet-stream");
+                let what = format!("[Resource from {} at {uri}]", self.server);
+                let mut told = json!({ "uri": uri, "mimeType": mime_type });
+                match self.keep_base64(blob, kind) {
+                    Ok(Kept { path, size }) => {
+                        let path = path.display();
+                        let words = format!("{what} Binary content ({kind}, {size} bytes) saved to {path}");
+                        told["blobSavedTo"] = path.to_string().into();
+                        told["text"] = words.into();
+                    }
+                    Err(why) => told["text"] = format!("{what} that could not be kept: {why}").into(),
+                }
+                told
+            }
+            other => serde_json::to_value(other).unwrap_or_default(),
+        }
+    }
+
     fn binary(&self, what: &str, data: &str, kind: &str) -> String {
         match self.keep_base64(data, kind) {
             Ok(kept) => {
@@ -168,7 +190,7 @@ impl Keeper<'_> {
 
     /// The content, or a note about where it is if there is too much of it. Images do not count: the API has its own
     /// limits for them.
-    fn within_limits(&self, content: Value, extension: &str) -> Value {
+    pub(super) fn within_limits(&self, content: Value, extension: &str) -> Value {
         let characters = match &content {
             Value::String(text) => text.chars().count(),
             Value::Array(blocks) => blocks

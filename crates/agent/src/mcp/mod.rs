@@ -15,6 +15,7 @@ mod manifest;
 mod names;
 mod policy;
 mod prompts;
+mod resources;
 mod server;
 mod servers;
 mod sse;
@@ -23,5 +24,6 @@ mod tool_results;
 
 pub(crate) use config::of_plugins;
 pub use config::{ConfigProblem, Configured, Origin, configured};
+pub(crate) use resources::Resources;
 pub use servers::Servers;
 pub use tool::{McpTool, ToolMeta};

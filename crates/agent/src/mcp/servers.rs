@@ -165,6 +165,12 @@ impl Servers {
         tools
     }
 
+    /// Whether any connected server has something to read.
+    pub(crate) fn have_resources(&self) -> bool {
+        let table = self.table();
+        table.iter().filter_map(Server::connection).any(|connection| connection.offer.has_resources)
+    }
+
     /// What people call a tool of a server; none for any other tool.
     pub fn tool_use_meta(self: &Arc<Self>, id: ToolUseId, name: &str) -> Option<ToolUseMeta> {
         let (_, last) = name.strip_prefix("mcp__")?.split_once("__")?;

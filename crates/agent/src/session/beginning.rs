@@ -267,7 +267,9 @@ pub(super) fn load_plugin_hooks(
     if launch.bare || !settings.takes_other_hooks() {
         return;
     }
-    for problem in hooks.load_plugins(&plugins::hooks(&plugins::load(directories))) {
+    for problem in
+        hooks.load_plugins(&plugins::hooks(&plugins::load(directories), &launch.locations().config))
+    {
         tracing::warn!("{problem}");
     }
 }

@@ -9,7 +9,7 @@ use super::beginning::load_plugin_hooks;
 
 impl Session {
     /// Where the plugins of the command line and of the host lie.
-    pub(super) fn plugin_dirs(&self) -> Vec<PathBuf> {
+    pub(crate) fn plugin_dirs(&self) -> Vec<PathBuf> {
         let named = crate::control::plugin_dirs(&self.launch, &self.initialize());
         self.launch.plugin_dirs.iter().chain(&self.launch.plugin_dirs_no_mcp).cloned().chain(named).collect()
     }

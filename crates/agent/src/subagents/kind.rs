@@ -134,7 +134,7 @@ impl Kind {
     /// Takes over what files and JSON spell alike.
     fn with(mut self, fields: &Map<String, Value>) -> Self {
         self.background = fields.get("background").and_then(Value::as_bool);
-        self.max_turns = fields.get("maxTurns").and_then(Value::as_u64);
+        self.max_turns = fields.get("maxTurns").and_then(turns);
         self.mode = fields.get("permissionMode").and_then(Value::as_str).and_then(|name| name.parse().ok());
         self.skills = list(fields.get("skills")).unwrap_or_default();
         let specs = fields.get("mcpServers").cloned().unwrap_or_default();
@@ -148,6 +148,12 @@ impl Kind {
         }
         self
     }
+}
+
+/// A number of turns, which may be written as a text. None at all is no limit.
+fn turns(value: &Value) -> Option<u64> {
+    let number = value.as_u64().or_else(|| value.as_str()?.trim().parse().ok());
+    number.filter(|turns| *turns > 0)
 }
 
 /// A list of names, or one text with commas between them.

@@ -26,6 +26,9 @@ use crate::tool::{AgentTool, Caller};
 use crate::turn::{offers, request_for};
 use crate::voice::{Audience, Voice};
 
+/// What stands for a task without words.
+const NO_TASK: &str = "(no content)";
+
 /// A task for a subagent.
 #[derive(Debug)]
 pub(crate) struct Job {
@@ -100,7 +103,9 @@ impl Job {
         let begun = Instant::now();
         let scene = session.scene(Some(&self.caller));
         let told = session.hooks().fire(&session, &scene, Occasion::subagent_start(&scene)).await;
-        let mut blocks = vec![ContentBlock::text(self.prompt.clone())];
+        // The API takes no empty text.
+        let task = if self.prompt.is_empty() { NO_TASK } else { &self.prompt };
+        let mut blocks = vec![ContentBlock::text(task)];
         for context in told.contexts {
             blocks.push(ContentBlock::text(format!("<system-reminder>\n{context}\n</system-reminder>")));
         }
@@ -153,14 +158,19 @@ impl Job {
         let end = match said.end {
             _ if stop.is_cancelled() => TaskEnd::Stopped,
             End::AbortedStreaming | End::AbortedTools => TaskEnd::Stopped,
-            End::ApiError | End::Budget | End::MaxTurns | End::SchemaFailures | End::Unjudged => {
-                TaskEnd::Failed
+            End::ApiError | End::Budget | End::SchemaFailures | End::Unjudged => TaskEnd::Failed,
+            // What it has done so far is worth something, so its report says how far it came.
+            End::MaxTurns | End::Completed | End::Deferred | End::HookStopped | End::StopHookPrevented => {
+                TaskEnd::Completed
             }
-            End::Completed | End::Deferred | End::HookStopped | End::StopHookPrevented => TaskEnd::Completed,
+        };
+        let text = match (&said.end, self.kind.max_turns) {
+            (End::MaxTurns, Some(most)) => out_of_turns(most, &said.text),
+            _ => said.text,
         };
         let took = session.stamp().took(begun.elapsed());
         let millis = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
-        Report { end, text: said.text, usage: said.usage, tool_uses: said.tool_uses, millis }
+        Report { end, text, usage: said.usage, tool_uses: said.tool_uses, millis }
     }
 
     fn tools(&self, session: &Session, own: &Arc<Servers>) -> Vec<Arc<dyn AgentTool>> {
@@ -231,6 +241,17 @@ impl Report {
             ..TaskUsage::default()
         }
     }
+}
+
+/// The report of an agent that might go on, but not for longer.
+fn out_of_turns(most: u64, last_words: &str) -> String {
+    let mut report =
+        format!("The subagent may take {most} turns, and was stopped after that in the middle of its work.");
+    match last_words.trim() {
+        "" => report.push_str(" It has reported nothing."),
+        words => report.push_str(&format!(" The last that it said:\n\n{words}")),
+    }
+    report
 }
 
 /// Everything that was read and written.

@@ -70,13 +70,12 @@ impl AgentTool for Agent {
 }
 
 fn prepare(call: &ToolCall, session: &Session) -> Result<Job, String> {
-    let text =
-        |field: &str| call.input.get(field).and_then(Value::as_str).filter(|text| !text.trim().is_empty());
+    let text = |field: &str| call.input.get(field).and_then(Value::as_str);
     let prompt = text("prompt").ok_or("`prompt` must say what the subagent is to do")?;
     let kind = Kind::find(session, text("subagent_type").unwrap_or(GENERAL))?;
-    let description = text("description").unwrap_or(&kind.name).to_owned();
-    let mut job = Job::new(session, kind, &description, prompt, &call.id, call.caller.as_ref());
-    if let Some(model) = text("model") {
+    let description = text("description").unwrap_or_default();
+    let mut job = Job::new(session, kind, description, prompt, &call.id, call.caller.as_ref());
+    if let Some(model) = text("model").filter(|model| !model.trim().is_empty()) {
         job.model = resolve(session, Some(model));
     }
     Ok(job)

@@ -83,6 +83,36 @@ async fn in_the_foreground_the_report_is_the_result() {
 }
 
 #[tokio::test]
+async fn an_agent_without_turns_left_reports_how_far_it_came() {
+    let few = json!({"few": {"description": "d", "prompt": "p", "maxTurns": 2}}).to_string();
+    let test = session(&["--agents", &few]);
+    test.will_answer(vec![
+        call_of("Bash", json!({"command": "echo s1"})),
+        call_of("Bash", json!({"command": "echo s2"})),
+        vec![ContentBlock::text("nobody hears this")],
+    ]);
+    let input = task(json!({"run_in_background": false, "subagent_type": "few"}));
+    let ran = Agent.run(&test.call("Agent", input), &test.session).await;
+    let Outcome::Done(done) = &ran.outcome else { panic!("{:?}", ran.outcome) };
+    let report = done.content[0]["text"].as_str().expect("a text");
+    assert!(report.contains("2 turns") && report.contains("reported nothing"), "{report}");
+    assert_eq!(done.structured["status"], "completed");
+    assert_eq!(done.structured["totalToolUseCount"], 2);
+}
+
+#[tokio::test]
+async fn a_task_without_words_is_handed_on_as_it_is() {
+    let test = session(&[]);
+    test.will_say(&["nothing to do"]);
+    let input = json!({"description": "", "prompt": "", "run_in_background": false});
+    let ran = Agent.run(&test.call("Agent", input), &test.session).await;
+    let Outcome::Done(done) = &ran.outcome else { panic!("{:?}", ran.outcome) };
+    assert_eq!(done.structured["prompt"], "");
+    let frames = test.frames().await;
+    assert_eq!(frames[1]["message"]["content"][0]["text"], "(no content)");
+}
+
+#[tokio::test]
 async fn in_the_background_the_end_is_told_later_and_becomes_a_prompt() {
     let test = session(&[]);
     test.will_say(&["found it"]);

@@ -173,7 +173,7 @@ fn a_skill_knows_its_directory() {
     let text = "---\nname: s\ndescription: d\n---\nSKILL BODY [$ARGUMENTS] dir=${CLAUDE_SKILL_DIR} id=${CLAUDE_SESSION_ID}\n";
     let tree = Tree::new(&[("./.claude/skills/s/SKILL.md", text)]);
     let (catalog, _) = tree.discover();
-    let variables = Variables { session_id: Some("7".to_owned()) };
+    let variables = Variables { session_id: Some("7".to_owned()), ..Variables::default() };
     let prompt = catalog.find("s").expect("there").expand("A1 B2", &variables).expect("expanded").literal();
     let dir = tree.path("./.claude/skills/s");
     let dir = dir.display();

@@ -121,7 +121,7 @@ async fn a_gigabyte_of_output_is_cut_and_takes_no_gigabyte_of_memory() {
 }
 
 /// The most memory that this process has had.
-fn resident_kib() -> u64 {
+pub(crate) fn resident_kib() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();
     line.split_ascii_whitespace().nth(1).unwrap().parse().unwrap()

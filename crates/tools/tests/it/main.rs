@@ -1,6 +1,7 @@
 //! The tools on a real disk and with real processes.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod bounds;
 mod files;
 mod hostile;
 mod search;

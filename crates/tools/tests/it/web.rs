@@ -28,7 +28,7 @@ impl PageReader for Echo {
 }
 
 /// Serves the same bytes for each path; gives the server's address.
-async fn serve(pages: impl Fn(&str) -> Vec<u8> + Send + 'static) -> String {
+pub(crate) async fn serve(pages: impl Fn(&str) -> Vec<u8> + Send + 'static) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     tokio::spawn(async move {
@@ -45,12 +45,12 @@ async fn serve(pages: impl Fn(&str) -> Vec<u8> + Send + 'static) -> String {
     format!("http://{address}")
 }
 
-fn page(status: &str, headers: &str, body: impl AsRef<[u8]>) -> Vec<u8> {
+pub(crate) fn page(status: &str, headers: &str, body: impl AsRef<[u8]>) -> Vec<u8> {
     let head = format!("HTTP/1.1 {status}\r\n{headers}Connection: close\r\n\r\n");
     [head.as_bytes(), body.as_ref()].concat()
 }
 
-async fn fetched(project: &Project, url: &str) -> Outcome {
+pub(crate) async fn fetched(project: &Project, url: &str) -> Outcome {
     let fetch = WebFetch::new(Arc::new(Echo::default()));
     project.call(&fetch, json!({ "url": url, "prompt": "p" })).await
 }
