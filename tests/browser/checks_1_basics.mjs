@@ -135,11 +135,22 @@ export async function only_what_is_shown_is_sent(world) {
   // The list follows, and the words of a session that is not shown do not come; nor is its page counted among the readers.
   assert.ok(heard.includes('session_changed'), String(heard));
   assert.deepEqual(heard.filter((type) => /delta|assistant|user_input/.test(type)), []);
-  assert.equal(/connected/.test(await page.locator('.chat-place').textContent()), false);
+  assert.equal(/devices/.test(await page.locator('.chat-place').textContent()), false);
   await world.join(other, session);
-  await page.locator('.chat-place').getByText('2 devices connected').waitFor();
+  await page.locator('.chat-place').getByText('2 devices').waitFor();
   await other.evaluate(() => { location.hash = '#/'; });
-  await until('it has left', async () => !/connected/.test(await page.locator('.chat-place').textContent()));
+  const hasLeft = () => until('it has left', async () => !/devices/.test(await page.locator('.chat-place').textContent()));
+  await hasLeft();
+  // Who leaves before the session was there does not come back as a reader when it is.
+  await other.evaluate(async (id) => {
+    const arrived = new Promise((resolve) => { addEventListener('hashchange', resolve, { once: true }); });
+    location.hash = `#/s/${id}`;
+    await arrived;
+    location.hash = '#/';
+  }, session);
+  await other.locator('.nothing').waitFor();
+  await new Promise((resolve) => { setTimeout(resolve, 300); });
+  await hasLeft();
 }
 
 export async function words_as_they_come(world) {
@@ -204,7 +215,7 @@ export async function words_that_are_seen_to_grow(world) {
   await said(page, 'the very last word');
   await page.locator('.row.turn').waitFor();
   const seen = await page.evaluate(() => window.seen);
-  assert.ok(seen.length >= 8, `${seen.length} steps`);
+  assert.ok(seen.length >= 4, `${seen.length} steps`);
   seen.reduce((before, now) => {
     assert.ok(now.length >= before.length, `it shrank from ${JSON.stringify(before)} to ${JSON.stringify(now)}`);
     return now;
@@ -273,7 +284,7 @@ export async function tools_and_subagents(world) {
   await below.locator('summary').first().click();
   await below.getByText('README.md').waitFor();
   await below.getByText('The subagent has read it.').first().waitFor();
-  assert.equal(await page.locator('.below-live').count(), 0);
+  await page.locator('.below-live').waitFor({ state: 'detached' });
   // While it works, also in the background, its last lines are seen without opening anything.
   await say(page, 'send the slow one');
   const slow = page.locator('.call-whole').last();
@@ -292,7 +303,7 @@ export async function sessions_from_before(world) {
   const session = await world.start(page, 'remember the albatross');
   await page.locator('.row.turn').waitFor();
   const recent = page.locator('.recent-row').getByText('albatross');
-  assert.equal(await recent.count(), 0);
+  await recent.waitFor({ state: 'detached' });
   await page.getByRole('button', { name: 'Session menu' }).click();
   await page.getByRole('button', { name: /^End session/ }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'End session' }).click();

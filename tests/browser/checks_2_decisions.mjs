@@ -1,6 +1,6 @@
 /** What somebody has to decide: from the chat, from the list, once, always, with words. */
 import assert from 'node:assert/strict';
-import { said, say, until } from './world.mjs';
+import { rested, said, say, until } from './world.mjs';
 
 const card = (page) => page.getByRole('region', { name: /^Approval:/ });
 
@@ -169,6 +169,44 @@ export async function a_diff(world) {
   const done = page.locator('.row.tools .diff').last();
   await done.getByText('+2').waitFor();
   assert.match(await done.textContent(), /chart\.txt/);
+}
+
+export async function allowed_and_nobody_knows_whether_it_ran(world) {
+  await world.serve({ gate: true });
+  const page = await world.page({ name: 'Helm' });
+  const unknown = page.locator('.row.resolved.indeterminate');
+  // It begins, and never comes to its end.
+  const command = (file) => `touch ${file} && tail -f /dev/null`;
+  const allow = async (file) => {
+    await card(page).getByRole('button', { name: 'Allow once' }).click();
+    await until('it has begun', () => world.has(file));
+  };
+  await world.start(page, `run ${command('one.txt')}`);
+  await allow('one.txt');
+  assert.equal(await unknown.count(), 0);
+  // The bridge dies, and the CLI with it, while the command runs.
+  await world.restart('SIGKILL');
+  await unknown.getByText('It is not known whether this ran.').waitFor();
+  await page.locator('.call').getByText('outcome unknown').waitFor();
+  await page.locator('.row.note.bad').getByText('Bash was allowed by Helm, and nobody knows whether it ran').waitFor();
+  // The same when somebody ends the session; and what has a result is not among them.
+  await page.getByText('This session was interrupted.').waitFor();
+  await page.locator('.gone').getByRole('button', { name: 'Resume' }).click();
+  await say(page, 'hello again');
+  await rested(page);
+  await say(page, 'run touch known.txt');
+  await card(page).getByRole('button', { name: 'Allow once' }).click();
+  await said(page, 'Done with Bash');
+  await say(page, `run ${command('two.txt')}`);
+  await allow('two.txt');
+  await page.getByRole('button', { name: 'Session menu' }).click();
+  await page.getByRole('button', { name: /^End session/ }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'End session' }).click();
+  await page.getByText('This session has ended.').waitFor();
+  await until('both are shown so', async () => (await unknown.count()) === 2);
+  await page.reload();
+  await until('also after a reload', async () => (await unknown.count()) === 2);
+  assert.deepEqual(await unknown.locator('.resolved-text > code').allTextContents(), ['one.txt', 'two.txt'].map(command));
 }
 
 export async function two_pages_race(world) {

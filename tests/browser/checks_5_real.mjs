@@ -17,9 +17,8 @@ export async function the_real_cli(world) {
   ]);
   const page = await world.page();
   await world.start(page, 'hello');
-  await said(page, 'real');
-  assert.equal(await page.locator('.row.said strong').first().textContent(), 'real');
   await page.locator('.row.turn').waitFor();
+  assert.equal(await page.locator('.rows .row.said strong').textContent(), 'real');
   // A command, with the CLI's own suggestions.
   await say(page, 'make a file');
   await card(page).getByText('touch yes.txt').waitFor();

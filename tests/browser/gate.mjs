@@ -7,6 +7,7 @@ export class Gate {
   #sockets = new Set();
   #target = 0;
   #shut = false;
+  #swallows = false;
 
   /** Opens one at a free port, for what is under `path`; some proxies take that away from what they pass on. */
   static async open(path, strips = false) {
@@ -34,6 +35,11 @@ export class Gate {
   /** Lets everybody in again. */
   unshut() {
     this.#shut = false;
+  }
+
+  /** Lets what is asked next come through, and breaks the connection instead of letting the answer back. */
+  swallowNextAnswer() {
+    this.#swallows = true;
   }
 
   close() {
@@ -74,6 +80,11 @@ export class Gate {
       const headers = Object.entries(asked.headers).map(([name, value]) => `${name}: ${value}\r\n`).join('');
       onward.write(`GET ${this.#onward(asked.url)} HTTP/1.1\r\n${headers}\r\n`);
       onward.write(head);
+      onward.on('data', () => {
+        if (!this.#swallows) return;
+        this.#swallows = false;
+        end();
+      });
       onward.pipe(socket);
       socket.pipe(onward);
     });

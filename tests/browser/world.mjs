@@ -152,12 +152,14 @@ export class World {
 
   /** Starts a session in the page and says something; gives the session's id. */
   async start(page, words, mode = 'default') {
+    // Another session may be shown until this one is there.
+    const before = await page.locator('.chat[data-session]').evaluateAll(([chat]) => chat?.dataset.session ?? '');
     await page.getByRole('button', { name: 'New session' }).first().click();
     await page.getByLabel('Project directory').fill(this.project);
     await page.getByRole('dialog').getByLabel('Mode').selectOption(mode);
     if (words !== undefined) await page.getByLabel('First message').fill(words);
     await page.getByRole('button', { name: 'Start', exact: true }).click();
-    await page.locator('.chat[data-session]').waitFor();
+    await page.locator(`.chat[data-session]:not([data-session="${before}"])`).waitFor();
     return page.locator('.chat').getAttribute('data-session');
   }
 
@@ -209,6 +211,11 @@ export async function until(what, holds) {
     if (Date.now() > end) throw new Error(`waited in vain: ${what}`);
     await new Promise((resolve) => { setTimeout(resolve, 25); });
   }
+}
+
+/** Waits until the conversation's last row is the end of a turn. */
+export function rested(page) {
+  return page.locator('.rows .chunk:last-child > .row.turn:last-child').waitFor();
 }
 
 /** Waits for words in the conversation. */

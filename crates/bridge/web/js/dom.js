@@ -130,12 +130,17 @@ export function swap(old, fresh) {
   if (at >= 0) reachable(fresh)[at]?.focus({ preventScroll: true });
 }
 
+/** How many of the last announcements stay. */
+const ANNOUNCED = 3;
+
 /**
- * Says something to those who do not see the page.
+ * Says something to those who do not see the page. Each word is an element of its own: one that comes in the same moment takes
+ * nothing away from the one before, and the same words are heard again.
  *
  * @param {string} text
  */
 export function announce(text) {
   const place = document.getElementById('announcer');
-  if (place !== null) place.textContent = text;
+  place?.append(h('p', {}, text));
+  while (place !== null && place.childElementCount > ANNOUNCED) place.firstElementChild?.remove();
 }

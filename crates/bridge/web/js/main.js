@@ -28,6 +28,8 @@ const KEYBOARD = 100;
 export class App {
   /** The session that is shown. @type {string | null} */
   current = null;
+  /** The sessions that were started here: nothing in them is old news. @type {Set<string>} */
+  started = new Set();
   /** @type {View | null} */
   #view = null;
   #shown = '';

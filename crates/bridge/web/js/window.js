@@ -158,8 +158,10 @@ export class WindowedRows {
 
   #scrolled() {
     const { scrollTop } = this.scroller;
-    const near = this.scroller.scrollHeight - scrollTop - this.scroller.clientHeight < NEAR;
-    const following = near || (this.following && scrollTop >= this.#lastTop - 1);
+    const left = this.scroller.scrollHeight - scrollTop - this.scroller.clientHeight;
+    const isUp = scrollTop < this.#lastTop - 1;
+    // Who goes up leaves the end, however little; but where rows became smaller, the end itself has moved up.
+    const following = isUp ? left < 2 : left < NEAR || this.following;
     this.#lastTop = scrollTop;
     if (following !== this.following) {
       this.following = following;

@@ -39,6 +39,7 @@ export class Session {
   /** Something is different. `stream` when only the words being written are. @type {Signal<'all' | 'stream'>} */
   changed = new Signal();
 
+  #closed = false;
   #loadingOlder = false;
   #rendering = false;
   /** Whether the bridge is asked for what was missed, so that nothing newer may be taken yet. */
@@ -79,6 +80,7 @@ export class Session {
 
   /** Follows no longer. */
   close() {
+    this.#closed = true;
     for (const leave of this.#leave) leave();
     this.bridge.unsubscribe(this.id);
   }
@@ -113,6 +115,8 @@ export class Session {
     try {
       if (!this.loaded) {
         const page = await this.bridge.history(this.id, PAGE);
+        // Whoever has left meanwhile must not come back as a reader.
+        if (this.#closed) return;
         this.events = page['messages'];
         this.hasOlder = page['hasMore'];
         this.loaded = true;
@@ -135,7 +139,7 @@ export class Session {
       this.hasOlder = false;
       this.#refold();
     } else if (reply['since'] !== this.seq) {
-      // The list follows the session, too; this was its answer.
+      // It was asked twice, and the other answer came first.
       return;
     }
     this.#joining = false;

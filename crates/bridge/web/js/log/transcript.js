@@ -1,12 +1,12 @@
 // The fold: from a session's events to what the page shows of it. The same events always give the same transcript.
 
 /** @import { Approval, Image, InputState, LogEvent } from '../types.js' */
-/** @import { Call, NoteRow, Row, UserRow } from './rows.js' */
+/** @import { Call, NoteRow, ResolvedRow, Row, UserRow } from './rows.js' */
 
 import { modeName, modelName } from '../format.js';
 import { target } from '../parts/target.js';
 import { frameRow } from './frames.js';
-import { addCall } from './rows.js';
+import { UNKNOWN, addCall } from './rows.js';
 
 /** How many tokens a model can have before it, unless its name says otherwise. */
 const WINDOW = 200_000;
@@ -49,6 +49,8 @@ export class Transcript {
   #calls = new Map();
   /** @type {Map<string, UserRow>} */
   #inputs = new Map();
+  /** What was decided in the running turn. @type {Map<string, {row: ResolvedRow, toolUseId: string}>} */
+  #decided = new Map();
   /** Which call began what goes on in the background. @type {Map<string, string>} */
   #tasks = new Map();
   #interruptedBy = '';
@@ -228,6 +230,7 @@ export class Transcript {
     if (event['duration'] !== undefined) {
       this.#push(event, { kind: 'turn', cost: spent > 0 ? spent : undefined, duration: event['duration'], tokens: tokens || undefined });
     }
+    this.#unknown(event, event['indeterminate'] ?? []);
     this.turnSince = 0;
     this.lastEnd = { seq: event.seq, how, said: this.#lastSaid };
     this.#interruptedBy = '';
@@ -240,15 +243,45 @@ export class Transcript {
     this.approvals.delete(event['id']);
     const call = this.#calls.get(event['toolUseId'])?.call;
     const tool = request?.toolName ?? call?.name ?? 'a tool';
-    this.#push(event, {
+    /** @type {ResolvedRow} */
+    const row = {
       kind: 'resolved',
+      key: `e${event.seq}-row`,
+      rev: 0,
+      at: event.at,
       decision: event['decision'],
       tool,
       target: target(tool, request?.input ?? call?.input ?? {}, this.project),
       by: event['by'],
       message: event['message'],
       rules: event['rules'] ?? [],
-    });
+    };
+    this.rows.push(row);
+    this.#decided.set(event['id'], { row, toolUseId: event['toolUseId'] });
+  }
+
+  /**
+   * What was allowed, and nobody knows whether it was done: the CLI was gone before there was a result.
+   *
+   * @param {LogEvent} event
+   * @param {string[]} ids
+   */
+  #unknown(event, ids) {
+    for (const id of ids) {
+      const decided = this.#decided.get(id);
+      if (decided === undefined) {
+        // The decision is on an older page of the log.
+        this.#push(event, { kind: 'note', icon: 'alert', text: UNKNOWN, tone: 'bad' }, `unknown-${id}`);
+        continue;
+      }
+      decided.row.isUnknown = true;
+      decided.row.rev += 1;
+      const known = this.#calls.get(decided.toolUseId);
+      if (known === undefined) continue;
+      known.call.isUnknown = true;
+      known.top.rev += 1;
+    }
+    this.#decided.clear();
   }
 
   /** @param {LogEvent} event */

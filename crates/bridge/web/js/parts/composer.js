@@ -81,6 +81,8 @@ export class Composer {
   setRunning(running) {
     if (running === this.#running) return;
     this.#running = running;
+    // A button that goes away takes the focus with it: the field is next to it.
+    if (!running && document.activeElement === this.stopButton) this.focus();
     this.stopButton.hidden = !running;
     this.#changed();
   }

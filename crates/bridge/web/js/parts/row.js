@@ -5,6 +5,7 @@
 import { h } from '../dom.js';
 import { cost, duration, tokens } from '../format.js';
 import { icon } from '../icons.js';
+import { UNKNOWN } from '../log/rows.js';
 import { storedRule } from './rules.js';
 import { disclosure, prose, toolsRow } from './tool.js';
 import { toolName } from './target.js';
@@ -61,13 +62,14 @@ function resolvedRow(row) {
   const what = row.tool === 'AskUserQuestion' ? '' : row.tool === 'ExitPlanMode' ? 'plan' : toolName(row.tool);
   const target = ['AskUserQuestion', 'ExitPlanMode'].includes(row.tool) ? '' : row.target;
   const message = row.message === undefined || row.message === '' ? '' : row.decision === 'answered' ? row.message : `“${row.message}”`;
-  return h('div', { class: `row resolved ${row.decision}` }, icon(mark),
+  return h('div', { class: `row resolved ${row.decision}${row.isUnknown === true ? ' indeterminate' : ''}` }, icon(mark),
     h('span', { class: 'resolved-text' },
       h('strong', {}, word), what === '' ? '' : ` ${what}`,
       target === '' ? null : h('code', {}, target),
       message === '' ? '' : ` ${message}`,
       row.by === undefined ? '' : ` · ${row.by}`,
-      row.rules.length === 0 ? null : h('span', { class: 'resolved-rules' }, row.rules.map((rule) => h('code', {}, storedRule(rule))))));
+      row.rules.length === 0 ? null : h('span', { class: 'resolved-rules' }, row.rules.map((rule) => h('code', {}, storedRule(rule)))),
+      row.isUnknown === true ? h('span', { class: 'resolved-unknown' }, icon('alert'), UNKNOWN) : null));
 }
 
 /** @param {TurnRow} row */

@@ -111,6 +111,7 @@ function lineOf(call, how) {
     h('span', { class: 'call-target' }, target(call.name, call.input, how.project)),
     state === 'running' ? h('span', { class: 'spinner', role: 'img', 'aria-label': 'running' }) : null,
     state === 'bad' ? h('span', { class: 'call-bad' }, 'failed') : null,
+    call.isUnknown === true ? h('span', { class: 'call-bad' }, 'outcome unknown') : null,
     took >= 2000 ? h('span', { class: 'call-time' }, duration(took)) : null,
   ];
 }

@@ -26,7 +26,7 @@ export class ChatView {
   #leave = [];
   #drawing = false;
   #live = false;
-  /** The position of the newest end of a turn that was read aloud, or was there before the page. @type {number | undefined} */
+  /** The position of the newest end of a turn that was read aloud, or was there before the reader. @type {number | undefined} */
   #ended;
 
   /**
@@ -74,7 +74,12 @@ export class ChatView {
       h('div', { class: 'chat-body' }, this.log, this.down),
       this.dock);
     this.#leave.push(
-      session.changed.on((what) => (what === 'stream' ? this.#drawStream() : this.#later())),
+      session.changed.on((what) => {
+        // Not when it is drawn: what ends before the first drawing is news.
+        if (session.loaded) this.#ended ??= app.started.has(id) ? 0 : session.transcript.lastEnd.seq;
+        if (what === 'stream') this.#drawStream();
+        else this.#later();
+      }),
       app.list.changed.on(() => this.#later()),
       app.outbox.changed.on(() => this.#later()),
     );
@@ -115,7 +120,7 @@ export class ChatView {
     const project = transcript.project ?? view?.projectPath;
     this.title.textContent = transcript.title ?? view?.title ?? (project === undefined ? 'Session' : basename(project));
     const devices = new Set(session.devices).size;
-    const others = devices > 1 ? `${count(devices, 'device')} connected` : '';
+    const others = devices > 1 ? count(devices, 'device') : '';
     const path = project === undefined ? undefined : beneath(project, app.link.welcome?.roots ?? []);
     this.place.textContent = [path, view?.branch, others].filter((part) => part !== undefined && part !== '').join(' · ');
     this.place.title = [project ?? '', ...session.devices].join(', ');
@@ -159,11 +164,10 @@ export class ChatView {
    * may have come and gone between two drawings.
    */
   #announce() {
-    const { loaded, transcript: { lastEnd } } = this.session;
-    const before = this.#ended;
-    if (!loaded || (before !== undefined && lastEnd.seq <= before)) return;
+    const { lastEnd } = this.session.transcript;
+    if (this.#ended === undefined || lastEnd.seq <= this.#ended) return;
     this.#ended = lastEnd.seq;
-    if (before !== undefined) announce(`${lastEnd.how}. ${lastEnd.said.slice(0, READ_ALOUD)}`);
+    announce(`${lastEnd.how}. ${lastEnd.said.slice(0, READ_ALOUD)}`);
   }
 
   /** @param {Row} row */

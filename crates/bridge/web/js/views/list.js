@@ -68,6 +68,8 @@ export class ListView {
       const listed = this.#listed().sort().join();
       if (listed === this.#lastListed) return;
       this.#lastListed = listed;
+      // What is above from now on leaves the list below at once, not only when that was asked for again.
+      this.#drawRecent();
       void this.loadRecent();
     });
     app.link.changed.on((state) => {

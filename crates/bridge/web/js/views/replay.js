@@ -17,6 +17,9 @@ const STEP = 350;
 /** The replay. */
 export class ReplayView {
   #at = 0;
+  /** Whether all of it is here and its end was shown once: from then on the reader decides what is shown. */
+  #ready = false;
+  #loading = false;
   /** @type {ReturnType<typeof setInterval> | undefined} */
   #playing;
 
@@ -46,7 +49,7 @@ export class ReplayView {
       h('div', { class: 'dock' }, h('div', { class: 'dock-column' },
         h('div', { class: 'replay-bar' }, this.button, this.slider, this.where))));
     this.stop = this.session.changed.on(() => this.#loaded());
-    void this.#load();
+    void this.session.open();
   }
 
   focus() {
@@ -59,18 +62,28 @@ export class ReplayView {
     this.session.close();
   }
 
-  async #load() {
-    await this.session.open();
-    await this.session.loadAll((have) => { this.where.textContent = `${have} events…`; });
-    this.#show(this.session.events.length);
-  }
-
+  /** A page of it has come, or something more has happened. The first may come long after the view was opened. */
   #loaded() {
-    const { events, hasOlder, transcript } = this.session;
+    const { events, hasOlder, loaded, transcript } = this.session;
     this.place.textContent = basename(transcript.project ?? '');
     this.title.textContent = transcript.title ?? `Replay of ${basename(transcript.project ?? '')}`;
     this.slider.max = String(events.length);
-    if (!hasOlder && this.#at === 0) this.#show(events.length);
+    if (this.#ready || !loaded) return;
+    if (hasOlder) {
+      void this.#loadAll();
+      return;
+    }
+    this.#ready = true;
+    this.#show(events.length);
+  }
+
+  /** Asks for all that is older. What the connection loses of it is asked for again over the next one. */
+  async #loadAll() {
+    if (this.#loading) return;
+    this.#loading = true;
+    await this.session.loadAll((have) => { this.where.textContent = `${have} events…`; });
+    this.#loading = false;
+    if (!this.session.hasOlder) this.#loaded();
   }
 
   /** @param {number} at so many events have happened */

@@ -25,7 +25,8 @@ export function startSheet(app) {
   const words = h('textarea', { class: 'field', rows: 4, dir: 'auto', placeholder: 'What is to be done?' });
   const problem = h('p', { class: 'problem', role: 'alert' });
   const button = h('button', { class: 'button primary', type: 'submit' }, 'Start');
-  sheet('New session', (close) => [h('form', {
+  const given = new AbortController();
+  const dialog = sheet('New session', (close) => [h('form', {
     class: 'stack',
     onsubmit: async (/** @type {Event} */ event) => {
       event.preventDefault();
@@ -33,7 +34,8 @@ export function startSheet(app) {
       if (problem.textContent !== '') return;
       button.disabled = true;
       try {
-        const id = await app.bridge.start({ projectPath: project.value.trim(), permissionMode: mode.value });
+        const id = await app.bridge.start({ projectPath: project.value.trim(), permissionMode: mode.value }, given.signal);
+        app.started.add(id);
         if (words.value.trim() !== '') app.outbox.say(id, words.value.trim(), [], 'queue');
         close();
         app.go(`#/s/${encodeURIComponent(id)}`);
@@ -49,6 +51,8 @@ export function startSheet(app) {
   h('label', { class: 'labelled' }, h('span', {}, 'First message'), words),
   problem,
   h('div', { class: 'buttons end' }, h('button', { class: 'button', type: 'button', onclick: close }, 'Cancel'), button))]);
+  // Who gives up before there is a connection again starts nothing.
+  dialog.addEventListener('close', () => given.abort());
   words.addEventListener('keydown', (event) => {
     if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) words.form?.requestSubmit();
   });

@@ -39,10 +39,11 @@ export class Bridge {
 
   /**
    * @param {{projectPath: string, permissionMode?: string, model?: string}} wanted
+   * @param {AbortSignal} [signal] nobody waits for it any more
    * @returns {Promise<string>}
    */
-  async start(wanted) {
-    const reply = await this.link.request({ type: 'start', ...wanted, clientMessageId: freshId() });
+  async start(wanted, signal) {
+    const reply = await this.link.insist({ type: 'start', ...wanted, clientMessageId: freshId() }, signal);
     return String(reply.sessionId);
   }
 
@@ -53,7 +54,8 @@ export class Bridge {
    * @returns {Promise<string>}
    */
   async resume(sessionId, projectPath, lease) {
-    const reply = await this.link.request({ type: 'resume_session', sessionId, projectPath, lease });
+    // A copy that is asked for again after the connection broke must not become two.
+    const reply = await this.link.insist({ type: 'resume_session', sessionId, projectPath, lease, clientMessageId: freshId() });
     return String(reply.sessionId);
   }
 

@@ -134,6 +134,45 @@ export class Connection {
     });
   }
 
+  /**
+   * Asks until there is an answer, over the next connection if this one breaks: for what the bridge does once, however often
+   * it is asked.
+   *
+   * @param {{type: string, clientMessageId: string, [member: string]: any}} message
+   * @param {AbortSignal} [signal] nobody waits any more
+   * @returns {Promise<Message>}
+   */
+  async insist(message, signal) {
+    for (;;) {
+      try {
+        return await this.request(message);
+      } catch (error) {
+        if (!(error instanceof Lost)) throw error;
+      }
+      await this.#opened(signal);
+    }
+  }
+
+  /** The next connection. @param {AbortSignal | undefined} signal @returns {Promise<void>} */
+  #opened(signal) {
+    return new Promise((resolve, reject) => {
+      if (signal?.aborted === true || this.state === 'unpaired') {
+        reject(new Lost());
+        return;
+      }
+      const done = this.changed.on((state) => {
+        if (state === 'connecting') return;
+        done();
+        if (state === 'open') resolve();
+        else reject(new Lost());
+      });
+      signal?.addEventListener('abort', () => {
+        done();
+        reject(new Lost());
+      });
+    });
+  }
+
   /** Tells the bridge whether somebody looks: then it need not notify. */
   tellVisible() {
     if (this.state === 'open') this.send({ type: 'visible', visible: document.visibilityState === 'visible' });
