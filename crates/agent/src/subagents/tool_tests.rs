@@ -186,7 +186,8 @@ async fn what_cannot_be_started_is_said() {
             "there is no agent of the type nobody; the types are: helper, ",
         ),
         (json!({"description": "x"}), "`prompt` must say"),
-        (json!({"description": "x", "prompt": "  "}), "`prompt` must say"),
+        (json!({"description": "x", "prompt": 7}), "`prompt` must say"),
+        (task(json!({"subagent_type": ""})), "there is no agent of the type ;"),
     ] {
         let ran = Agent.run(&test.call("Agent", input.clone()), &test.session).await;
         let Outcome::Failed { message, misuse: true } = ran.outcome else { panic!("{:?}", ran.outcome) };

@@ -47,10 +47,11 @@ calls = [{ tool = "Bash", input = { command = "(setsid sh -c '(sleep 595 &) &' &
 "#;
     let sandbox = Sandbox::new().unwrap();
     let session = scripted(&sandbox, SCRIPT).allow_tools(["Bash"]).connect().await.unwrap();
-    let _turn = session.send("go").await.unwrap();
     let all = ["sleep 591", "sleep 592", "sleep 593", "sleep 594", "sleep 595"];
     let running = || all.map(|command| processes_called(command).len());
+    // Counted before the turn begins: the first of them may run before the next line does.
     let before = running();
+    let _turn = session.send("go").await.unwrap();
     until(|| running().iter().all(|count| *count > 0), "they run").await;
     let agent = processes_marked(&sandbox.marker())
         .into_iter()
