@@ -31,8 +31,8 @@ fn a_place_that_cannot_be_a_state_directory_is_named() {
     std::fs::create_dir_all(home.path().join("odd/lock")).unwrap();
     std::fs::create_dir_all(home.path().join("old/log.db")).unwrap();
     let cases = [
-        ("file", "HOME/file"),
-        ("file/below", "HOME/file/below"),
+        ("file", "cannot read file/config.toml: Not a directory"),
+        ("file/below", "cannot read file/below/config.toml: Not a directory"),
         ("/proc/nowhere", "/proc/nowhere"),
         ("odd", "the state directory HOME/odd cannot be used: Is a directory"),
         ("old", "the log cannot be used: HOME/old/log.db: Is a directory"),
