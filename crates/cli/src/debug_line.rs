@@ -56,8 +56,11 @@ mod tests {
     fn a_line_has_its_time_its_level_and_its_category() {
         let page = Page::default();
         let to = page.clone();
-        let log = tracing_subscriber::fmt().event_format(DebugLine).with_writer(move || to.clone());
-        tracing::subscriber::with_default(log.with_ansi(false).finish(), || {
+        let log = tracing_subscriber::fmt()
+            .with_ansi(false)
+            .event_format(DebugLine)
+            .with_writer(move || to.clone());
+        tracing::subscriber::with_default(log.finish(), || {
             tracing::info!(target: "api", messages = 2, "request");
         });
         let line = String::from_utf8(page.0.lock().unwrap().clone()).unwrap();

@@ -239,9 +239,13 @@ pub(crate) fn write_private(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     // One that a crash has left may be open to others.
     drop(std::fs::remove_file(&fresh));
     let mut file = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&fresh)?;
-    file.write_all(bytes)?;
-    file.sync_all()?;
-    std::fs::rename(&fresh, path)
+    let replaced =
+        file.write_all(bytes).and_then(|()| file.sync_all()).and_then(|()| std::fs::rename(&fresh, path));
+    if replaced.is_err() {
+        // Where there is no room, half a file takes what is left of it.
+        drop(std::fs::remove_file(&fresh));
+    }
+    replaced
 }
 
 fn file_error(path: &Path, error: &dyn std::fmt::Display) -> DeviceError {

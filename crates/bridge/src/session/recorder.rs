@@ -46,7 +46,8 @@ impl Recorder {
         let mut event = event.into();
         render::complete(&mut event).await;
         let seq = self.state.view.seq.next();
-        let at = now();
+        // A clock that is put back does not put the log back: what came later is never told as earlier.
+        let at = now().max(self.state.view.updated_at);
         self.state.apply(seq, at, &event);
         let kept = outputs::cut(&mut event, &self.channel.id, seq);
         let text = event.encode(&self.channel.id, seq, at);

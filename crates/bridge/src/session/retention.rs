@@ -9,6 +9,10 @@ use crate::log::{Log, StorageError};
 
 const DAY: i64 = 24 * 60 * 60 * 1000;
 
+/// No log is older than this program, from the beginning of 2026. Where one says so the clock was wrong, as it is on machines that
+/// do not know the time before the network tells it; what was said then may be from today.
+const FIRST: i64 = 1_767_225_600_000;
+
 /// How long logs are kept. Sessions that have a CLI are never forgotten.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Retention {
@@ -50,12 +54,13 @@ pub(crate) async fn forget_old(
     mut sessions: Vec<SessionView>,
     retention: Retention,
 ) -> Result<Vec<SessionId>, StorageError> {
-    sessions.sort_by_key(|view| view.updated_at);
-    let too_old = now() - i64::from(retention.days) * DAY;
+    // Those of which nobody knows when they were come last.
+    sessions.sort_by_key(|view| if view.updated_at < FIRST { i64::MAX } else { view.updated_at });
+    let now = now();
     let mut forgotten = Vec::new();
     for view in sessions {
-        let stays =
-            view.updated_at >= too_old && log.blocking(|store| store.bytes()).await? <= retention.bytes;
+        let stays = !is_too_old(view.updated_at, now, retention.days)
+            && log.blocking(|store| store.bytes()).await? <= retention.bytes;
         if stays {
             break;
         }
@@ -65,3 +70,12 @@ pub(crate) async fn forget_old(
     }
     Ok(forgotten)
 }
+
+/// Whether nothing happened for so many days, as far as the clock can be believed.
+fn is_too_old(updated_at: i64, now: i64, days: u32) -> bool {
+    (FIRST..now - i64::from(days) * DAY).contains(&updated_at)
+}
+
+#[cfg(test)]
+#[path = "retention_tests.rs"]
+mod tests;

@@ -16,6 +16,7 @@ use std::process::ExitCode;
 use anyhow::Context as _;
 use pilothouse::sessions::Store;
 use pilothouse_bridge::StateDirError;
+use pilothouse_bridge::log::StorageError;
 use pilothouse_bridge::server::{Bridge, ServeError, Setup};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
@@ -115,6 +116,14 @@ fn explained(error: ServeError) -> anyhow::Error {
             "another bridge uses {}: `pilothouse serve pair` gives an address for it; for one more bridge, choose another \
              --state-dir",
             path.display()
+        ),
+        ServeError::StateDir(StateDirError::Io { path, error }) => anyhow::anyhow!(
+            "the state directory {} cannot be used: {error}; it has to be writable, with room on its disk, or choose \
+             another --state-dir",
+            path.display()
+        ),
+        ServeError::Log(StorageError::Database(reason)) => anyhow::anyhow!(
+            "the log cannot be used: {reason}; look whether the state directory is writable and its disk has room"
         ),
         _ => error.into(),
     }

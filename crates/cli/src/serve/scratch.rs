@@ -40,7 +40,14 @@ fn write(path: &Path, text: &str) -> std::io::Result<()> {
         std::fs::create_dir_all(folder)?;
     }
     match std::fs::File::create_new(path) {
-        Ok(mut file) => file.write_all(text.as_bytes()),
+        Ok(mut file) => {
+            let written = file.write_all(text.as_bytes());
+            if written.is_err() {
+                // Half a file would be taken for what the demo has made of it.
+                drop(std::fs::remove_file(path));
+            }
+            written
+        }
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
         Err(error) => Err(error),
     }

@@ -10,6 +10,7 @@ mod faults;
 mod https;
 mod launching;
 mod memory;
+mod no_room;
 mod orphans;
 mod pinned;
 mod rules;

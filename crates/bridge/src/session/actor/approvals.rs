@@ -8,8 +8,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Actor, Answer, FRAMES_BEFORE_APPROVAL, Note, Open};
 use crate::api::{
-    ApprovalId, ApprovalReply, ApprovalStatus, Decision, Json, PermissionRequest, PermissionResolved,
-    Preview, Question, QuestionOption, Reject, Reply,
+    ApprovalId, ApprovalReply, ApprovalStatus, Decision, InterruptRequested, Json, PermissionRequest,
+    PermissionResolved, Preview, Question, QuestionOption, Reject, Reply,
 };
 use crate::auth::Project;
 use crate::render;
@@ -121,6 +121,10 @@ impl Actor {
                 return;
             }
         };
+        if matches!(verdict, Verdict::Deny(Reject { stop: Some(true), .. })) {
+            // The turn that ends now does not fail: somebody ends it.
+            self.recorder.note(InterruptRequested { by: by.clone() }).await;
+        }
         let request = self.approvals.remove(&open.id);
         let resolved = PermissionResolved {
             id: open.id.clone(),
