@@ -32,6 +32,7 @@ mod error;
 mod fork;
 mod id;
 mod info;
+mod known;
 mod lines;
 mod list;
 mod message;

@@ -3,13 +3,13 @@
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
 use fs_err as fs;
 
 use crate::error::{Problem, ProblemKind};
 use crate::id::SessionId;
-use crate::info::{SessionInfo, read_info};
+use crate::info::SessionInfo;
+use crate::known::FileState;
 use crate::project::project_dirs;
 use crate::store::{Store, subdirectories};
 use crate::worktree;
@@ -38,7 +38,8 @@ impl Default for ListOptions {
 impl Store {
     /// Sessions, newest first, and what could not be read.
     ///
-    /// Every transcript is looked at, but only the ones that are shown are opened, and of those only both ends are read.
+    /// Every transcript is looked at, but only the ones that are shown are opened, and of those only both ends are read, once
+    /// as long as they stay as they are.
     pub fn list(&self, options: &ListOptions) -> (Vec<SessionInfo>, Vec<Problem>) {
         let mut sessions = Vec::new();
         let mut skipped = 0;
@@ -78,11 +79,11 @@ impl Store {
         let mut problems = Vec::new();
         let mut candidates: Vec<Candidate> =
             dirs.iter().flat_map(|dir| transcripts(dir, &mut problems)).collect();
-        candidates.sort_by(|a, b| b.modified.cmp(&a.modified).then_with(|| a.path.cmp(&b.path)));
+        candidates.sort_by(|a, b| b.state.modified.cmp(&a.state.modified).then_with(|| a.path.cmp(&b.path)));
 
         let mut seen = HashSet::new();
-        for Candidate { id, path, .. } in candidates {
-            match read_info(id, &path) {
+        for Candidate { id, path, state } in candidates {
+            match self.known.info(id, &path, state) {
                 Err(error) => problems.push(unreadable(&path, &error)),
                 Ok(Some(info)) if (options.programmatic || !info.is_programmatic()) && seen.insert(id) => {
                     if visit(info).is_break() {
@@ -99,7 +100,7 @@ impl Store {
 struct Candidate {
     id: SessionId,
     path: PathBuf,
-    modified: SystemTime,
+    state: FileState,
 }
 
 fn transcripts(dir: &Path, problems: &mut Vec<Problem>) -> Vec<Candidate> {
@@ -114,7 +115,7 @@ fn transcripts(dir: &Path, problems: &mut Vec<Problem>) -> Vec<Candidate> {
         let id = path.file_name()?.to_str()?.strip_suffix(".jsonl")?.parse().ok()?;
         // Links are followed; what is at their end must be a file, not a pipe or a device, before it is opened.
         let file = fs::metadata(&path).ok().filter(|file| file.is_file() && file.len() > 0)?;
-        Some(Candidate { id, modified: file.modified().unwrap_or(SystemTime::UNIX_EPOCH), path })
+        Some(Candidate { id, state: FileState::from(&file), path })
     };
     entries.flatten().filter_map(|entry| candidate(entry.path())).collect()
 }

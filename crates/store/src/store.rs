@@ -7,18 +7,20 @@ use unicode_normalization::UnicodeNormalization;
 
 use crate::error::StoreError;
 use crate::id::SessionId;
+use crate::known::Known;
 use crate::project::project_dirs;
 
-/// The transcripts under one configuration directory.
+/// The transcripts under one configuration directory. Clones know what was read for each other's lists.
 #[derive(Clone, Debug)]
 pub struct Store {
     config_home: PathBuf,
+    pub(crate) known: Known,
 }
 
 impl Store {
     /// The transcripts under this configuration directory.
     pub fn at(config_home: impl Into<PathBuf>) -> Self {
-        Self { config_home: config_home.into() }
+        Self { config_home: config_home.into(), known: Known::default() }
     }
 
     /// The transcripts of this user: under `$CLAUDE_CONFIG_DIR`, else under `~/.claude`.

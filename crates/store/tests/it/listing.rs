@@ -9,6 +9,31 @@ use serde_json::{Value, json};
 use crate::{Home, assistant, entry, id, lines, user};
 
 #[test]
+fn a_transcript_is_read_again_only_when_it_has_changed() {
+    let home = Home::new();
+    let write = |text: &str, modified: SystemTime| {
+        let path = home.session(id(1), lines(&[user("a", "", text)]));
+        File::options().write(true).open(path).unwrap().set_modified(modified).unwrap();
+    };
+    let shown = || home.store.clone().list(&ListOptions::default()).0.pop().unwrap().summary;
+    let (now, old) = (SystemTime::now(), SystemTime::now() - Duration::from_secs(60));
+    write("one", old);
+    assert_eq!(shown(), "one");
+    write("two", old);
+    assert_eq!(shown(), "one", "it looks as it did, so nobody opens it");
+    write("two", old + Duration::from_secs(1));
+    assert_eq!(shown(), "two");
+    write("three", old + Duration::from_secs(1));
+    assert_eq!(shown(), "three");
+    for (text, time) in [("seven", now), ("eight", now), ("never", now + Duration::from_secs(60))] {
+        write(text, time);
+        assert_eq!(shown(), text, "just written, or from the future: it may look the same and be another");
+    }
+    write("later", now + Duration::from_secs(60));
+    assert_eq!(shown(), "later");
+}
+
+#[test]
 fn what_is_shown_of_a_session() {
     let filler = user("f", "", &"x".repeat(200_000));
     let custom = |title: &str| json!({ "type": "custom-title", "customTitle": title, "sessionId": id(1) });
