@@ -220,9 +220,9 @@ export async function five_thousand_messages(world) {
     await page.goto(`${world.info.url}/#/s/${session}`);
     times.push(Math.round(await page.evaluate(() => window.opened)));
   }
-  console.log(`       5000 messages: on the screen after ${times.join(', ')} ms, median ${[...times].sort((a, b) => a - b)[2]}`);
-  // The best of five, as what else the machine does is not the page's.
-  assert.ok(Math.min(...times) < 1000, `${times.join(', ')} ms`);
+  const median = [...times].sort((a, b) => a - b)[2];
+  console.log(`       5000 messages: on the screen after ${times.join(', ')} ms, median ${median}`);
+  assert.ok(median < 1000, `${times.join(', ')} ms`);
   const rows = () => page.locator('.rows .row').count();
   const shown = await rows();
   assert.ok(shown < 150, `${shown} rows are in the page`);
