@@ -100,6 +100,7 @@ export async function a_lost_answer_makes_nothing_twice(world) {
   const session = await world.start(page, 'remember the heron');
   await said(page, 'You said: remember the heron');
   await rested(page);
+  await cards.first().waitFor();
   assert.equal(await cards.count(), 1);
   await page.getByRole('button', { name: 'Session menu' }).click();
   await page.getByRole('button', { name: /^End session/ }).click();
@@ -113,6 +114,7 @@ export async function a_lost_answer_makes_nothing_twice(world) {
   await page.locator(`.chat[data-session]:not([data-session="${session}"])`).waitFor();
   await say(page, 'here again');
   await said(page, 'You said: here again');
+  await cards.first().waitFor();
   assert.equal(await cards.count(), 1);
 }
 

@@ -16,9 +16,12 @@ const MOST: usize = 20_000;
 /// A file system's clock is coarse: what was written this lately may be written to again and look the same.
 const SETTLED: Duration = Duration::from_secs(1);
 
-/// By path, with the state of the file that was read. Clones share it.
+/// Clones share it.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Known(Arc<Mutex<HashMap<PathBuf, (FileState, Option<SessionInfo>)>>>);
+pub(crate) struct Known(Arc<Mutex<Read>>);
+
+/// By path, with the state of the file that was read.
+type Read = HashMap<PathBuf, (FileState, Option<SessionInfo>)>;
 
 /// A transcript that was written to is longer or newer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,7 +62,7 @@ impl Known {
         Ok(info)
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<PathBuf, (FileState, Option<SessionInfo>)>> {
+    fn lock(&self) -> MutexGuard<'_, Read> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
