@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readFileSync, readdirSync } from 'node:fs';
-import { said, say, until } from './world.mjs';
+import { putAside, said, say, until } from './world.mjs';
 
 export async function every_module_is_named(world) {
   const web = new URL('../../crates/bridge/web/', import.meta.url);
@@ -304,12 +304,7 @@ export async function sessions_from_before(world) {
   await page.locator('.row.turn').waitFor();
   const recent = page.locator('.recent-row').getByText('albatross');
   await recent.waitFor({ state: 'detached' });
-  await page.getByRole('button', { name: 'Session menu' }).click();
-  await page.getByRole('button', { name: /^End session/ }).click();
-  await page.getByRole('dialog').getByRole('button', { name: 'End session' }).click();
-  await page.getByText('This session has ended.').waitFor();
-  await page.getByRole('button', { name: 'Session menu' }).click();
-  await page.getByRole('button', { name: /^Archive/ }).click();
+  await putAside(page);
   // It has left the list; among those on disk it is found, also by its words.
   await page.locator(`.card[data-session="${session}"]`).waitFor({ state: 'detached' });
   await recent.waitFor();

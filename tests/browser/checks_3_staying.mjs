@@ -1,6 +1,6 @@
 /** Long sessions, bad networks, several pages, small screens. */
 import assert from 'node:assert/strict';
-import { rested, said, say, until } from './world.mjs';
+import { putAside, rested, said, say, until } from './world.mjs';
 
 export async function queue(world) {
   await world.serve();
@@ -102,12 +102,7 @@ export async function a_lost_answer_makes_nothing_twice(world) {
   await rested(page);
   await cards.first().waitFor();
   assert.equal(await cards.count(), 1);
-  await page.getByRole('button', { name: 'Session menu' }).click();
-  await page.getByRole('button', { name: /^End session/ }).click();
-  await page.getByRole('dialog').getByRole('button', { name: 'End session' }).click();
-  await page.getByText('This session has ended.').waitFor();
-  await page.getByRole('button', { name: 'Session menu' }).click();
-  await page.getByRole('button', { name: /^Archive/ }).click();
+  await putAside(page);
   await page.locator('.recent-row').getByText('heron').click();
   world.gate.swallowNextAnswer();
   await page.getByRole('dialog', { name: 'Resume session' }).getByRole('button', { name: /^Fork/ }).click();

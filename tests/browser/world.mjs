@@ -202,6 +202,16 @@ export async function say(page, words) {
   await page.getByRole('button', { name: 'Send' }).click();
 }
 
+/** Ends the session that is open, and takes it off the list. */
+export async function putAside(page) {
+  await page.getByRole('button', { name: 'Session menu' }).click();
+  await page.getByRole('button', { name: /^End session/ }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'End session' }).click();
+  await page.getByText('This session has ended.').waitFor();
+  await page.getByRole('button', { name: 'Session menu' }).click();
+  await page.getByRole('button', { name: /^Archive/ }).click();
+}
+
 /** Waits until something holds. */
 export async function until(what, holds) {
   const end = Date.now() + PATIENCE;

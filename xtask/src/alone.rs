@@ -6,7 +6,8 @@ use anyhow::Result;
 use crate::command::{cargo, run};
 use crate::dag;
 
-/// They stand on nearly everything, so the build of the workspace shows as much, and theirs would take minutes.
+/// They stand on nearly everything, so the build of the workspace shows as much, and theirs would take minutes; the last two are
+/// for our own tests and tasks.
 const ON_TOP: [&str; 5] = ["agent", "bridge", "cli", "testkit", "xtask"];
 
 /// Checks the packages one after the other.
