@@ -4,6 +4,7 @@ use std::fs::{DirBuilder, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use rustix::fs::{FlockOperation, flock};
 use thiserror::Error;
@@ -14,6 +15,9 @@ use crate::push::{Push, PushError, PushSetup};
 
 /// The variable that processes of a bridge's sessions are known by.
 const MARK: &str = "PILOTHOUSE_BRIDGE";
+
+/// How long processes that are ending anyway get for it before this bridge begins.
+const DYING: Duration = Duration::from_secs(2);
 
 /// Why the directory cannot be used.
 #[derive(Debug, Error)]
@@ -75,11 +79,11 @@ impl StateDir {
     /// those behind a wrapper, nor what they have started: two processes on one Claude session destroy its transcript.
     pub(crate) fn end_orphans(&self) {
         let (name, value) = self.mark();
-        let left = pilothouse_proc::marked(name, &value).len();
-        if left > 0 {
-            tracing::warn!(processes = left, "the last bridge left processes running: they are ended");
-            pilothouse_proc::kill_marked(name, &value);
+        let ended = pilothouse_proc::kill_marked(name, &value);
+        if ended > 0 {
+            tracing::warn!(processes = ended, "the last bridge left processes running: they were ended");
         }
+        pilothouse_proc::until_the_dying_are_gone(DYING);
     }
 
     /// Tells bridges on one machine apart: cookies do not know ports.

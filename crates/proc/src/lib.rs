@@ -38,7 +38,7 @@ pub use error::SpawnError;
 pub use exit::Exit;
 pub use guard::{dismiss_guard, guard_children};
 pub use ladder::{Ladder, Report, Step};
-pub use marked::{kill_marked, marked};
+pub use marked::{kill_marked, marked, until_the_dying_are_gone};
 pub use orphans::{adopt_orphans, kill_descendants};
 pub use run::{Finished, Limits, Outcome};
 pub use spawn::{Spawn, StderrLines};

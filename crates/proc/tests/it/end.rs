@@ -1,7 +1,8 @@
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use pilothouse_proc::{Ladder, Limits, Spawn, Step};
+use pilothouse_proc::{Ladder, Limits, Spawn, Step, kill_marked, until_the_dying_are_gone};
+use tokio::io::AsyncReadExt as _;
 
 use crate::marker::Marker;
 
@@ -125,4 +126,22 @@ fn children_die_with_a_parent_that_is_killed() {
     let said = String::from_utf8(parent.stdout).unwrap();
     assert!(said.contains("started "), "{said}");
     marker.wait_for(0);
+}
+
+#[tokio::test]
+async fn what_is_killed_by_its_mark_has_let_go_of_its_files() {
+    let marker = Marker::new("locked");
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let script = format!("exec 9>'{}'; flock 9; echo locked; sleep 60 & sleep 60", file.path().display());
+    for _ in 0..20 {
+        let mut child = marker.shell(&script).start().await.unwrap();
+        let mut said = [0; 6];
+        child.take_stdout().unwrap().read_exact(&mut said).await.unwrap();
+        assert!(file.as_file().try_lock().is_err(), "this is what the test is about");
+        assert!(kill_marked("PILOTHOUSE_TEST_MARKER", marker.name()) > 0);
+        until_the_dying_are_gone(Duration::from_secs(5));
+        file.as_file().try_lock().unwrap();
+        file.as_file().unlock().unwrap();
+    }
+    assert_eq!(kill_marked("PILOTHOUSE_TEST_MARKER", marker.name()), 0);
 }
