@@ -73,6 +73,10 @@ pub trait End: sealed::Sealed + Sized + Send + Sync + 'static {
     #[doc(hidden)]
     const ANSWERS_EMPTY_REQUESTS: bool;
 
+    /// Whether a request is answered whatever its id is, and under that.
+    #[doc(hidden)]
+    const ECHOES_ANY_ID: bool;
+
     /// Requests to this end that a reply says are still open.
     #[doc(hidden)]
     fn reopened(response: &ControlResponse) -> Vec<ControlRequest<Self::Asked>>;
@@ -189,6 +193,7 @@ impl End for Host {
     }
 
     const ANSWERS_EMPTY_REQUESTS: bool = true;
+    const ECHOES_ANY_ID: bool = false;
 
     fn reopened(response: &ControlResponse) -> Vec<ControlRequest<AgentRequest>> {
         let lists = match &response.response {
@@ -250,6 +255,7 @@ impl End for Agent {
     }
 
     const ANSWERS_EMPTY_REQUESTS: bool = false;
+    const ECHOES_ANY_ID: bool = true;
 
     fn reopened(_: &ControlResponse) -> Vec<ControlRequest<HostRequest>> {
         Vec::new()

@@ -32,6 +32,7 @@ mod ended;
 mod event;
 mod handle;
 pub mod line;
+mod odd_id;
 mod queue;
 mod reading;
 mod responder;

@@ -11,6 +11,7 @@ use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
 use crate::end::End;
+use crate::odd_id;
 use crate::writer::Writer;
 
 /// Takes requests of the other end, one call each, on the task that reads the connection.
@@ -93,8 +94,7 @@ impl<E: End> Responder<E> {
     pub fn success(self, payload: &impl Serialize) {
         if self.ticket.settle() {
             match success_line(self.id(), payload) {
-                // If the connection is gone the answer is of no use to anybody.
-                Ok(line) => drop(self.writer.put(line)),
+                Ok(line) => self.put(line),
                 Err(error) => self.write(ControlResponse::error(self.id(), format!("no JSON: {error}"))),
             }
         }
@@ -102,11 +102,10 @@ impl<E: End> Responder<E> {
 
     /// [`Responder::success`] with a payload that is JSON text already, in parts.
     pub fn success_text(self, payload: &[&str]) {
-        if self.ticket.settle() {
-            // If the connection is gone the answer is of no use to anybody.
-            if let Ok(line) = success_line_of_text(self.id(), payload) {
-                let _ = self.writer.put(line);
-            }
+        if self.ticket.settle()
+            && let Ok(line) = success_line_of_text(self.id(), payload)
+        {
+            self.put(line);
         }
     }
 
@@ -148,10 +147,14 @@ impl<E: End> Responder<E> {
     }
 
     fn write(&self, response: ControlResponse) {
-        // If the connection is gone the answer is of no use to anybody.
         if let Ok(line) = E::line(&E::response(response)) {
-            let _ = self.writer.put(line);
+            self.put(line);
         }
+    }
+
+    fn put(&self, line: Vec<u8>) {
+        // If the connection is gone the answer is of no use to anybody.
+        let _ = self.writer.put(odd_id::restored(self.id(), line));
     }
 }
 

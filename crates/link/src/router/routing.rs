@@ -14,6 +14,7 @@ use tokio::sync::oneshot;
 use crate::end::{End, Sorted};
 use crate::event::Event;
 use crate::line::Item;
+use crate::odd_id;
 use crate::queue::{EventSender, Queued};
 use crate::reading;
 use crate::responder::{Inbound, Responder, Serve, Ticket};
@@ -29,6 +30,8 @@ pub(super) struct Routing<E: End> {
     /// Their requests that were not answered at once, by id; settled ones stay until the next sweep.
     open: HashSet<Open>,
     sweep_at: usize,
+    /// How many requests came without an id that is text.
+    named: u64,
     batch: Vec<Queued<E::In>>,
     /// How many events have left for the queue so far.
     arrived: u64,
@@ -50,6 +53,7 @@ impl<E: End> Routing<E> {
             waiting: HashMap::new(),
             open: HashSet::new(),
             sweep_at: SWEEP_AT,
+            named: 0,
             batch: Vec::new(),
             arrived: 0,
             events,
@@ -116,6 +120,10 @@ impl<E: End> Routing<E> {
 
     fn route_line(&mut self, raw: Bytes) {
         self.taps.line(E::READS, &raw);
+        self.route_tapped(raw);
+    }
+
+    fn route_tapped(&mut self, raw: Bytes) {
         if reading::is_plain_message(&raw) {
             self.batch.push(Queued::Line(raw));
             return;
@@ -126,7 +134,10 @@ impl<E: End> Routing<E> {
                     self.note_failure(&frame);
                     self.add(Event::Frame { raw, frame });
                 }
-                Sorted::Request(request) => self.serve(request, raw),
+                Sorted::Request(request) => match self.named(&raw) {
+                    Some(named) => self.route_tapped(named),
+                    None => self.serve(request, raw),
+                },
                 Sorted::Response(response) => self.resolve(response, raw),
                 Sorted::Cancel(id) => {
                     if let Some(open) = self.open.take(id.as_str()) {
@@ -135,6 +146,9 @@ impl<E: End> Routing<E> {
                 }
             },
             Err(error) => {
+                if let Some(named) = self.named(&raw) {
+                    return self.route_tapped(named);
+                }
                 if let Some(request) = E::salvage(&raw) {
                     self.serve(request, raw);
                     return;
@@ -143,6 +157,13 @@ impl<E: End> Routing<E> {
                 self.add(reading::odd(raw, error));
             }
         }
+    }
+
+    /// A request without an id that is text, under one that is.
+    fn named(&mut self, raw: &[u8]) -> Option<Bytes> {
+        let named = if E::ECHOES_ANY_ID { odd_id::named(raw, self.named)? } else { return None };
+        self.named += 1;
+        Some(named)
     }
 
     fn add(&mut self, event: Event<E::In>) {

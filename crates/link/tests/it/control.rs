@@ -312,3 +312,42 @@ async fn dropping_the_last_handle_closes_the_connection() {
     peer.hang_up().await;
     assert!(within(events.next()).await.is_none());
 }
+
+#[tokio::test]
+async fn an_agent_answers_under_any_id_and_under_none() {
+    let (transport, mut peer) = Peer::pair();
+    let held = Arc::new(Mutex::new(Vec::new()));
+    let hold = held.clone();
+    let (_agent, _events) = Connect::<Agent>::new()
+        .serve(move |inbound: Inbound<Agent>| hold.lock().unwrap().push(inbound))
+        .over(transport);
+    let ids = [json!(7), json!({"a": [1, null]}), Value::Null, json!(true), json!(7)];
+    for id in &ids {
+        let request = json!({"subtype": "interrupt"});
+        peer.say(json!({"type": "control_request", "request_id": id, "request": request})).await;
+    }
+    // An id inside the request is none. What cannot be read is passed on, too: an agent answers in its own words.
+    peer.say(json!({"type": "control_request", "request": {"subtype": "interrupt", "request_id": "in"}}))
+        .await;
+    peer.say(json!({"type": "control_request", "request": {"subtype": "set_model", "model": 3}})).await;
+    within(async {
+        while held.lock().unwrap().len() < 7 {
+            tokio::task::yield_now().await;
+        }
+    })
+    .await;
+    for (n, inbound) in held.lock().unwrap().drain(..).enumerate() {
+        match n {
+            0 => inbound.responder.error("no"),
+            1 => inbound.responder.success_text(&["{\"n\":1}"]),
+            _ => inbound.responder.success(&json!({"n": n})),
+        }
+    }
+    for id in &ids {
+        assert_eq!(peer.hear().await.unwrap()["response"]["request_id"], *id);
+    }
+    for n in [5, 6] {
+        let expected = json!({"subtype": "success", "response": {"n": n}});
+        assert_eq!(peer.hear().await.unwrap()["response"], expected, "no id is answered with none");
+    }
+}
