@@ -1,8 +1,13 @@
 //! Runs drivers and collects what they and the fake CLI report.
 
+use std::ffi::OsString;
 use std::fs;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Output, Stdio};
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::thread;
+use std::time::Duration;
 
 use anyhow::{Context, Result};
 use serde_json::Value;
@@ -12,9 +17,10 @@ use crate::bench::plan::{Contender, Metric, Workload};
 use crate::command::command;
 use crate::stages::say;
 
-/// A driver gives up by itself after this; `timeout` ends one that does not.
+/// A driver gives up by itself after this.
 const DRIVER_LIMIT_SECONDS: u32 = 45;
-const HARD_LIMIT_SECONDS: u32 = 60;
+/// One that does not is killed after this.
+const HARD_LIMIT: Duration = Duration::from_secs(60);
 
 /// What one run of one driver gave: numbers, or why it does not count.
 pub(crate) struct Sample {
@@ -79,7 +85,8 @@ fn run_once(built: &Built, contender: &Contender, workload: &Workload) -> Result
     }
     let mut driver = driver(contender, workload);
     set_environment(&mut driver, built, contender, workload, &scratch, [&stats, &starts]);
-    let output = driver.output().with_context(|| format!("cannot start the driver of {}", contender.name))?;
+    let output =
+        run_to_end(&mut driver).with_context(|| format!("cannot start the driver of {}", contender.name))?;
     let stdout = String::from_utf8_lossy(&output.stdout);
     let Some(host) = stdout.lines().last().and_then(|line| serde_json::from_str::<Value>(line).ok()) else {
         let stderr = String::from_utf8_lossy(&output.stderr);
@@ -132,15 +139,42 @@ impl Figures {
 }
 
 fn driver(contender: &Contender, workload: &Workload) -> Command {
-    let mut driver = command("timeout");
-    driver.arg("--kill-after=5").arg(HARD_LIMIT_SECONDS.to_string());
+    let mut line: Vec<OsString> = Vec::new();
     if workload.one_core {
         // The last core is rarely the one that serves interrupts.
-        let last = std::thread::available_parallelism().map_or(0, |cores| cores.get() - 1);
-        driver.arg("taskset").arg("--cpu-list").arg(last.to_string());
+        let last = thread::available_parallelism().map_or(0, |cores| cores.get() - 1);
+        line.extend(["taskset".into(), "--cpu-list".into(), last.to_string().into()]);
     }
-    driver.args(&contender.command).arg(workload.argument());
+    line.extend(contender.command.iter().map(Into::into));
+    let mut driver = command(line.remove(0));
+    driver.args(line).arg(workload.argument());
     driver
+}
+
+/// Runs a driver to its end, or kills it. No program such as `timeout` stands between it and us: by who has started whom the
+/// system decides which core a process begins on, and that moves the time that a start takes by a tenth.
+fn run_to_end(driver: &mut Command) -> io::Result<Output> {
+    let mut child = driver.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+    let (stdout, stderr) = (all_of(child.stdout.take()), all_of(child.stderr.take()));
+    let said = stdout.recv_timeout(HARD_LIMIT);
+    if said.is_err() {
+        child.kill()?;
+    }
+    let status = child.wait()?;
+    // A process that the driver left behind may hold its stderr open for ever.
+    let complained = stderr.recv_timeout(Duration::from_secs(1));
+    Ok(Output { status, stdout: said.unwrap_or_default(), stderr: complained.unwrap_or_default() })
+}
+
+fn all_of(pipe: Option<impl Read + Send + 'static>) -> Receiver<Vec<u8>> {
+    let (done, all) = sync_channel(1);
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        // What was read before an error counts; whoever waited may have given up.
+        let _ = pipe.map(|mut pipe| pipe.read_to_end(&mut bytes));
+        let _ = done.send(bytes);
+    });
+    all
 }
 
 /// Nothing of the caller's environment but PATH: a proxy or a debug switch would be measured too.
