@@ -267,11 +267,12 @@ impl End for Agent {
 /// The id of a request whose arguments cannot be read, and the rest of it.
 fn parts(raw: &[u8]) -> Option<(String, Unknown)> {
     let Ok(Value::Object(mut line)) = serde_json::from_slice(raw) else { return None };
-    if line.get("type")? != "control_request" {
+    // Old CLIs have another name for it, and put the id inside.
+    if !matches!(line.get("type")?.as_str()?, "control_request" | "sdk_control_request") {
         return None;
     }
-    let id = line.get("request_id")?.as_str()?.to_owned();
     let Some(Value::Object(request)) = line.shift_remove("request") else { return None };
+    let id = line.get("request_id").or_else(|| request.get("request_id"))?.as_str()?.to_owned();
     let tag = request.get("subtype")?.as_str()?.to_owned();
     let fields = request.into_iter().filter(|(key, _)| key != "subtype").collect();
     Some((id, Unknown { tag, fields }))

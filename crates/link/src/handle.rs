@@ -242,8 +242,13 @@ impl<E: End> Handle<E> {
     /// [`Handle::close`] with another ladder.
     pub async fn close_by(&self, ladder: Ladder) -> Closed {
         // A connection that has ended on its own has a report as well.
-        let _ = self.shared.commands.send(Command::Close(ladder));
+        self.begin_close(ladder);
         self.closed().await
+    }
+
+    /// [`Handle::close_by`] without waiting for the end.
+    pub fn begin_close(&self, ladder: Ladder) {
+        let _ = self.shared.commands.send(Command::Close(ladder));
     }
 
     /// Waits until the connection has ended and its child is gone.

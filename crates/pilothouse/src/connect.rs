@@ -25,6 +25,7 @@ use crate::event::Event;
 use crate::executable;
 use crate::mcp;
 use crate::options::environment::environment;
+use crate::options::values::McpRegistration;
 use crate::options::{Options, argv, initialize};
 use crate::prompt::Prompt;
 use crate::pump::Pump;
@@ -58,7 +59,8 @@ impl Options {
     /// Starts the CLI in the background, to have it ready when the first message comes.
     ///
     /// Needs a tokio runtime. Await the result to get the session; dropping it ends the CLI.
-    pub fn warm_up(self) -> WarmStart {
+    pub fn warm_up(mut self) -> WarmStart {
+        self.flags.reads_startup_marks = true;
         WarmStart(tokio::spawn(self.start()))
     }
 
@@ -178,6 +180,10 @@ impl Options {
         first: Option<HostFrame>,
     ) -> Result<Session, Error> {
         let registration = initialize::initialize(&self, &servers).await;
+        // Before the CLI shakes hands with them, which it may do before it answers: what a server says then is heard.
+        for server in servers.names().iter().filter_map(|name| servers.get(name)) {
+            mcp::forward(&server, handle.downgrade());
+        }
         let limit = self.process.initialize_timeout;
         let asking = handle.request_within(registration.clone(), Some(limit));
         let asked = match first {
@@ -187,27 +193,27 @@ impl Options {
         };
         let handshake = match asked {
             Ok(handshake) => handshake,
-            // The reply only informs, so a shape of it that we do not know is no reason to give up.
-            Err(RequestError::BadReply { error, .. }) => {
+            // The reply only informs, so a shape of it that we do not know is no reason to give up; unless there are hooks, of
+            // which nobody knows then whether they are applied.
+            Err(RequestError::BadReply { error, .. }) if self.handlers.hooks.is_empty() => {
                 tracing::warn!(%error, "the CLI's answer to `initialize` cannot be read");
                 InitializeResponse::default()
             }
             Err(error) => return Err(explain(error, &handle, events, command).await),
         };
         let version = handshake.claude_code_version.as_deref().unwrap_or_default();
-        if version::is_too_old(version) && !version::check_is_off() {
+        if let Some(error) = version::refused(version) {
             handle.close_by(Ladder::now()).await;
-            return Err(Error::TooOld { version: version.to_owned(), oldest: version::oldest() });
+            return Err(error);
         }
         // A CLI that ignores hooks lets pass what they should stop.
         if !self.handlers.hooks.is_empty() && handshake.hooks_applied.as_ref() == Some(&false) {
             handle.close_by(Ladder::now()).await;
             return Err(Error::HooksIgnored);
         }
-        for name in servers.names() {
-            if let Some(server) = servers.get(&name) {
-                mcp::forward(&server, handle.downgrade());
-            }
+        if self.handlers.hooks.must_block() && handshake.hook_on_failure_supported.as_ref() != Some(&true) {
+            handle.close_by(Ladder::now()).await;
+            return Err(Error::FailuresPass);
         }
         let shadows = shadow::find(&self);
         for shadow in &shadows {
@@ -220,6 +226,7 @@ impl Options {
             pump,
             servers,
             registration,
+            announces_servers: self.flags.mcp_registration == McpRegistration::Initialize,
             handshake,
             shadows,
             verbatim: self.flags.verbatim_prompts,

@@ -32,10 +32,8 @@ impl Tap for DebugLog {
 
     fn started(&self, spawn: &Spawn) {
         let words = spawn.get_args().iter().map(|word| word.to_string_lossy());
-        log(
-            "start",
-            &format!("{} {}", spawn.program().to_string_lossy(), words.collect::<Vec<_>>().join(" ")),
-        );
+        let line = format!("{} {}", spawn.program().to_string_lossy(), words.collect::<Vec<_>>().join(" "));
+        log("start", &mask_text(&line));
     }
 
     fn stderr(&self, line: &str) {

@@ -13,6 +13,7 @@ use std::task::{Context, Waker};
 use pilothouse_link::{Host, Inbound, Serve};
 use pilothouse_mcp::{InProcessServer, ServerSet};
 use pilothouse_proto::AgentRequest;
+use pilothouse_proto::control::SdkMcpServerSettings;
 
 use crate::boxed::BoxFuture;
 use crate::dialog::{self, DialogRequest};
@@ -59,6 +60,8 @@ pub(crate) struct Handlers {
     pub(crate) permission: Option<Callback<PermissionRequest>>,
     pub(crate) hooks: Hooks,
     pub(crate) mcp: BTreeMap<String, InProcessServer>,
+    /// What the CLI is told about them.
+    pub(crate) mcp_settings: BTreeMap<String, SdkMcpServerSettings>,
     pub(crate) elicitation: Option<Callback<ElicitationRequest>>,
     pub(crate) dialogs: BTreeMap<String, Callback<DialogRequest>>,
 }

@@ -46,6 +46,11 @@ pub enum Error {
         "the CLI ignores the hooks of this session: check its settings and version, or leave the hooks out"
     )]
     HooksIgnored,
+    /// The CLI did not say that the failure of a hook blocks what the hook guards, as a matcher of this session demands.
+    #[error(
+        "the CLI does not say that a hook that fails blocks: update it, or leave `Matcher::on_failure(OnFailure::Block)` out"
+    )]
+    FailuresPass,
     /// The connection is over; this is why.
     #[error("the session has ended: {0}")]
     Ended(Arc<Ended>),

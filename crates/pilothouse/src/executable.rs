@@ -35,7 +35,9 @@ pub enum ExecutableError {
         path: PathBuf,
     },
     /// The path could not be looked at.
-    #[error("{path} cannot be read: {reason}")]
+    #[error(
+        "{path} cannot be looked at: {reason}: check its permissions, or choose another with `Options::executable`"
+    )]
     Unreadable {
         /// The path as given.
         path: PathBuf,

@@ -6,6 +6,7 @@ use bytes::Bytes;
 use pilothouse_proto::system::Init;
 use pilothouse_proto::{AgentFrame, ModelUsage, System, TurnResult};
 
+use crate::error::Error;
 use crate::version;
 
 /// Kept as raw lines and decoded when somebody asks, so that folding costs a copy per turn and nothing per event.
@@ -16,7 +17,7 @@ pub(crate) struct Fold {
     /// What was spent before the conversation was cleared, which makes the CLI count from zero again.
     before_reset: Usage,
     results: u64,
-    version_checked: bool,
+    too_old: Option<Error>,
 }
 
 /// What a session has used up so far, subagents included.
@@ -57,15 +58,9 @@ impl Fold {
                 keep(&mut self.result, raw);
             }
             AgentFrame::System(System::Init(init)) => {
-                if !self.version_checked {
-                    self.version_checked = true;
+                if self.too_old.is_none() {
                     let version = init.claude_code_version.as_deref().unwrap_or_default();
-                    if version::is_too_old(version) {
-                        let oldest = version::oldest();
-                        tracing::warn!(
-                            "the CLI is version {version}, older than {oldest}: update it if something fails"
-                        );
-                    }
+                    self.too_old = version::refused(version);
                 }
                 keep(&mut self.init, raw);
             }
@@ -75,6 +70,11 @@ impl Fold {
             }
             _ => {}
         }
+    }
+
+    /// Why the CLI is not worked with: its version, which those that are too old say only now.
+    pub(crate) fn too_old(&self) -> Option<&Error> {
+        self.too_old.as_ref()
     }
 
     /// The raw line of the last result.

@@ -81,7 +81,9 @@ impl Matcher {
         self
     }
 
-    /// What it means when the hook panics or takes too long. By default hooks that guard something block it.
+    /// What it means when the hook panics or takes too long. By default hooks that guard something block it, and this side
+    /// answers so even to a CLI that would let it pass. To one that does not say that it blocks too, whoever asks for
+    /// [`OnFailure::Block`] here does not get connected.
     pub fn on_failure(mut self, meaning: OnFailure) -> Self {
         self.on_failure = Some(meaning);
         self
@@ -117,6 +119,11 @@ impl Hooks {
 
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+
+    /// Whether a matcher demands that failures block. Where none does, this side's own early answer has to do.
+    pub(crate) fn must_block(&self) -> bool {
+        self.0.iter().any(|hook| hook.matcher.on_failure == Some(OnFailure::Block))
     }
 
     /// What `initialize` registers.

@@ -1,6 +1,7 @@
 //! In-process MCP servers: their messages in, and their own messages out.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use pilothouse_link::{Host, Token, WeakHandle};
 use pilothouse_mcp::{InProcessServer, ServerSet};
@@ -8,6 +9,10 @@ use pilothouse_proto::control::{HostMcpMessage, McpMessage, McpReply};
 use pilothouse_proto::{Extra, Raw};
 
 use crate::desk::{self, Responder};
+
+/// How long the CLI may take to say that it has a server's message. The connection stays open for this, whoever drops the
+/// session, and the next message waits.
+const TAKEN_WITHIN: Duration = Duration::from_secs(5);
 
 /// Hands a message of the CLI to its server, and the server's answer back.
 pub(crate) fn serve(servers: &Arc<ServerSet>, message: McpMessage, token: Token, responder: Responder) {
@@ -34,7 +39,7 @@ pub(crate) fn forward(server: &InProcessServer, handle: WeakHandle<Host>) {
                 message: Raw::from(message),
                 extra: Extra::new(),
             };
-            if let Err(error) = handle.request(request).await {
+            if let Err(error) = handle.request_within(request, Some(TAKEN_WITHIN)).await {
                 tracing::debug!(server = name, %error, "a message of an MCP server was not taken");
             }
         }

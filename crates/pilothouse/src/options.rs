@@ -146,6 +146,8 @@ pub(crate) struct Flags {
     pub(crate) project_config_root: Option<PathBuf>,
     pub(crate) prompt_suggestions: bool,
     pub(crate) question_preview: Option<PreviewFormat>,
+    pub(crate) raw_args: Vec<String>,
+    pub(crate) reads_startup_marks: bool,
     pub(crate) replay_user_messages: bool,
     pub(crate) resume: Option<String>,
     pub(crate) resume_drops_turn: Option<String>,

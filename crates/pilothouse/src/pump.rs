@@ -14,7 +14,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use pilothouse_link::{Ended, Events, Handle, Host};
-use pilothouse_proto::AgentFrame;
+use pilothouse_proc::Ladder;
+use pilothouse_proto::{AgentFrame, System};
 use tokio::time::Sleep;
 
 use crate::boxed::BoxFuture;
@@ -48,6 +49,8 @@ pub(crate) enum Fate {
     Withdrawn,
     /// The connection ended first.
     Ended(Arc<Ended>),
+    /// This end refuses to go on.
+    Refused(Error),
 }
 
 /// Names one listener.
@@ -70,6 +73,8 @@ struct State {
     /// The newest state that the CLI has declared; none from a CLI that never does.
     run: Option<RunState>,
     ended: Option<Arc<Ended>>,
+    /// Closes the connection.
+    handle: Handle<Host>,
     /// Finds out why there are no more events.
     ending: BoxFuture<'static, Arc<Ended>>,
     quiet: Option<Pin<Box<Sleep>>>,
@@ -102,6 +107,7 @@ impl Pump {
     /// `hides_mirror` keeps frames from everybody that are for the session store.
     pub(crate) fn new(events: Events<AgentFrame>, handle: Handle<Host>, hides_mirror: bool) -> Self {
         let waiters = Arc::new(Waiters::default());
+        let ending = handle.clone();
         let state = State {
             events,
             hides_mirror,
@@ -112,7 +118,8 @@ impl Pump {
             fold: Fold::default(),
             run: None,
             ended: None,
-            ending: Box::pin(async move { handle.ended().await }),
+            handle,
+            ending: Box::pin(async move { ending.ended().await }),
             quiet: None,
             waker: Waker::from(Arc::clone(&waiters)),
         };
@@ -307,7 +314,7 @@ impl State {
                 waiters.wake_all();
                 Poll::Ready(None)
             }
-            Poll::Pending if self.turns.waits_for_quiet() => {
+            Poll::Pending if self.waits_for_quiet() => {
                 let sleep = self.quiet.get_or_insert_with(|| Box::pin(tokio::time::sleep(QUIET)));
                 ready!(sleep.as_mut().poll(&mut shared));
                 self.quiet = None;
@@ -326,6 +333,9 @@ impl State {
             Event::Frame { raw, frame } => {
                 let signal = Signal::of(frame);
                 self.fold.observe(frame, raw);
+                if matches!(frame, AgentFrame::System(System::Init(_))) {
+                    self.refuse_what_is_too_old();
+                }
                 if let Signal::State(run) = signal {
                     self.run = Some(run);
                 }
@@ -414,9 +424,19 @@ impl State {
     fn open_slot(&mut self, turn: TurnKey) -> SlotKey {
         self.next_key += 1;
         let key = SlotKey(self.next_key);
-        let fate = self.ended.clone().map_or(Fate::Open, Fate::Ended);
+        let fate = match (self.fold.too_old(), &self.ended) {
+            (Some(error), _) => Fate::Refused(error.clone()),
+            (None, Some(ended)) => Fate::Ended(Arc::clone(ended)),
+            (None, None) => Fate::Open,
+        };
         self.slots.push(Slot { key, turn, queue: VecDeque::new(), fate });
         key
+    }
+
+    /// A CLI that names the messages of each turn, and says that it is at work, has not forgotten the others.
+    fn waits_for_quiet(&self) -> bool {
+        let at_work = self.run == Some(RunState::Busy) && self.turns.names_messages();
+        self.turns.waits_for_quiet() && !at_work
     }
 
     fn settle(&mut self) {
@@ -441,6 +461,14 @@ impl State {
     fn set_fate(&mut self, turn: TurnKey, fate: &Fate) {
         for slot in self.slots.iter_mut().filter(|slot| slot.turn == turn) {
             slot.fate = fate.clone();
+        }
+    }
+
+    fn refuse_what_is_too_old(&mut self) {
+        let Some(error) = self.fold.too_old() else { return };
+        self.handle.begin_close(Ladder::now());
+        for slot in self.slots.iter_mut().filter(|slot| matches!(slot.fate, Fate::Open)) {
+            slot.fate = Fate::Refused(error.clone());
         }
     }
 

@@ -14,9 +14,10 @@ use crate::prompt::Prompt;
 use crate::session::Session;
 use crate::turn::{Turn, TurnResult};
 
-/// Asks once: starts a CLI, sends the prompt, and ends the CLI when the answer is there.
+/// Asks once: starts a CLI, sends the prompt, and ends the CLI.
 ///
-/// Await it for the result, or read its events first.
+/// Await it for the result, or read its events first. The CLI has ended when the awaited result is there; of a query whose
+/// events were only read it ends when the query is dropped.
 ///
 /// ```no_run
 /// # async fn example() -> Result<(), pilothouse::Error> {

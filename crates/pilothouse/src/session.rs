@@ -47,6 +47,8 @@ pub(crate) struct Shared {
     pub(crate) servers: Arc<ServerSet>,
     /// What was registered, for doing it again.
     pub(crate) registration: Initialize,
+    /// In-process servers are named in the registration.
+    pub(crate) announces_servers: bool,
     pub(crate) handshake: InitializeResponse,
     pub(crate) shadows: Vec<Shadow>,
     pub(crate) verbatim: bool,

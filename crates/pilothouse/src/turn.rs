@@ -91,6 +91,7 @@ impl Turn {
         let end = match fate {
             Fate::Settled(raw) => End::Result(raw),
             Fate::Ended(ended) => End::Failed(Error::Ended(ended)),
+            Fate::Refused(error) => End::Failed(error),
             Fate::NoResult => End::Failed(Error::Turn("the run became idle without a result".to_owned())),
             Fate::Withdrawn | Fate::Open | Fate::Result => End::Failed(Error::Withdrawn),
         };

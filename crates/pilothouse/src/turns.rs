@@ -111,6 +111,11 @@ impl Turns {
         outcome
     }
 
+    /// Whether the CLI has shown that it reports messages by uuid.
+    pub(crate) fn names_messages(&self) -> bool {
+        self.names_messages
+    }
+
     /// True when handles are left that only silence can settle: call [`Turns::settle`] after a pause without frames.
     pub(crate) fn waits_for_quiet(&self) -> bool {
         match &self.current {

@@ -1,5 +1,7 @@
 //! How old a CLI may be.
 
+use crate::error::Error;
+
 /// The oldest CLI that this SDK works with.
 const OLDEST: [u32; 3] = [2, 0, 0];
 
@@ -20,9 +22,10 @@ pub fn is_too_old(version: &str) -> bool {
     }
 }
 
-/// Whether the user switched the check off.
-pub(crate) fn check_is_off() -> bool {
-    std::env::var_os(SKIP_CHECK).is_some()
+/// The error about a CLI that is too old, unless the user switched the check off.
+pub(crate) fn refused(version: &str) -> Option<Error> {
+    let wanted = is_too_old(version) && std::env::var_os(SKIP_CHECK).is_none();
+    wanted.then(|| Error::TooOld { version: version.to_owned(), oldest: oldest() })
 }
 
 #[cfg(test)]

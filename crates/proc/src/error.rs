@@ -76,7 +76,7 @@ pub enum SpawnError {
         cause: io::Error,
     },
     /// Anything else the system reported.
-    #[error("could not start `{}`", program.display())]
+    #[error("could not start `{}`: {cause}; try it in a shell, where the same should happen", program.display())]
     Io {
         /// The program as it was given.
         program: PathBuf,

@@ -1,14 +1,11 @@
 use super::*;
 
+fn keeper<'a>(folder: &tempfile::TempDir, call: &'a str) -> Keeper<'a> {
+    Keeper { folder: folder.path().join("kept"), server: "py", tool: "mcp__py__t", call, most: 400_000 }
+}
+
 fn outcome(folder: &tempfile::TempDir, result: Value) -> Outcome {
-    let keeper = Keeper {
-        folder: folder.path().join("kept"),
-        server: "py",
-        tool: "mcp__py__t",
-        call: "toolu_1",
-        most: 400_000,
-    };
-    keeper.outcome(serde_json::from_value(result).unwrap())
+    keeper(folder, "toolu_1").outcome(serde_json::from_value(result).unwrap())
 }
 
 fn done(folder: &tempfile::TempDir, result: Value) -> Done {
@@ -80,13 +77,6 @@ fn a_large_result_is_kept_in_a_file() {
     assert!(shown.chars().count() < 3_000, "{}", shown.len());
     let kept = std::fs::read_to_string(folder.path().join("kept/toolu_1.json")).unwrap();
     assert!(kept.contains(&large));
-    let keeper = Keeper {
-        folder: folder.path().join("kept"),
-        server: "py",
-        tool: "mcp__py__t",
-        call: "../../evil",
-        most: 400_000,
-    };
-    keeper.within_limits(Value::String(large), "txt");
+    keeper(&folder, "../../evil").within_limits(Value::String(large), "txt");
     assert!(!folder.path().join("evil.txt").exists());
 }

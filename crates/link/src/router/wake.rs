@@ -25,6 +25,10 @@ const DRAIN: Duration = Duration::from_millis(250);
 /// A reader of events that did nothing for so long has stopped: from then on memory is spent rather than control.
 const STALLED_AFTER: Duration = Duration::from_millis(250);
 
+/// A child that is being ended, or what it has left behind, may say so much more; then nobody listens. One that never
+/// stops writing would fill the memory of a host that waits for its end.
+const LAST_WORDS: usize = 64 << 20;
+
 /// The next thing to do.
 pub(super) enum Wake {
     Command(Command),
@@ -55,6 +59,8 @@ pub(super) struct Wakes {
     stderr: Option<StderrTail>,
     /// The child is gone, or this end is closing.
     ending: bool,
+    /// How many bytes came since.
+    last_words: usize,
     /// Runs out when waiting for the rest of an end makes no sense any more.
     patience: Option<Pin<Box<Sleep>>>,
     pause: Pause,
@@ -106,6 +112,7 @@ impl Wakes {
             process,
             stderr,
             ending: false,
+            last_words: 0,
             patience: None,
             pause: Pause::default(),
         }
@@ -175,6 +182,10 @@ impl Wakes {
                 }
             });
         }
+        // The ladder goes on before anything is read: a child that never stops writing would put off its own end for ever.
+        if self.ending && self.poll_process(cx) {
+            return Poll::Ready(Wake::Resume);
+        }
         if self.reader.is_some() {
             // An end under way is not held up: what is left in the pipe is little, and a child that cannot write cannot
             // exit either.
@@ -211,8 +222,14 @@ impl Wakes {
         loop {
             match poll_read_buf(Pin::new(&mut *reader), cx, self.lines.space()) {
                 Poll::Pending => return Poll::Pending,
-                Poll::Ready(Ok(1..)) => {
+                Poll::Ready(Ok(bytes @ 1..)) => {
                     self.lines.split(&mut self.items);
+                    if self.ending {
+                        self.last_words += bytes;
+                        if self.last_words > LAST_WORDS {
+                            return Poll::Ready(self.stop_reading());
+                        }
+                    }
                     if !self.items.is_empty() {
                         return Poll::Ready(Wake::Lines);
                     }
@@ -222,16 +239,21 @@ impl Wakes {
                     if let Err(error) = end {
                         self.read_end = EndKind::ReadFailed(error.to_string());
                     }
-                    self.reader = None;
-                    self.lines.finish(&mut self.items);
-                    if matches!(self.process, Process::None | Process::Gone { .. }) {
-                        return Poll::Ready(self.end());
-                    }
-                    self.wait_a_little();
-                    return Poll::Ready(Wake::Lines);
+                    return Poll::Ready(self.stop_reading());
                 }
             }
         }
+    }
+
+    /// Nothing more is read; there may be a last line without its end.
+    fn stop_reading(&mut self) -> Wake {
+        self.reader = None;
+        self.lines.finish(&mut self.items);
+        if matches!(self.process, Process::None | Process::Gone { .. }) {
+            return self.end();
+        }
+        self.wait_a_little();
+        Wake::Lines
     }
 
     fn poll_end(&mut self, cx: &mut Context<'_>) -> Poll<Wake> {

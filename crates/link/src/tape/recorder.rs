@@ -1,7 +1,7 @@
 use std::fmt;
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, Permissions};
 use std::io::{self, BufWriter, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
@@ -51,6 +51,8 @@ impl Recorder {
     /// When the file cannot be created.
     pub fn create(path: impl AsRef<Path>) -> io::Result<Self> {
         let file: File = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?;
+        // The mode above is only for one that was not there.
+        file.set_permissions(Permissions::from_mode(0o600))?;
         Ok(Self::to(BufWriter::new(file)))
     }
 

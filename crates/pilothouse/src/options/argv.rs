@@ -3,6 +3,8 @@
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
+use pilothouse_proto::McpServerConfig;
+use pilothouse_proto::mcp::McpSdkServer;
 use serde_json::{Map, Value, json};
 
 use super::values::{McpRegistration, PermissionPrompts, Settings, Skills, SystemPrompt, Thinking, Tools};
@@ -28,6 +30,7 @@ pub(crate) fn argv(options: &Options) -> Result<Vec<OsString>, OptionsError> {
             None => argv.switch(&format!("--{name}"), true),
         }
     }
+    argv.0.extend(flags.raw_args.iter().map(OsString::from));
     Ok(argv.0)
 }
 
@@ -102,13 +105,15 @@ fn conversation(flags: &Flags, argv: &mut Argv) {
     argv.some("--max-turns", flags.max_turns.filter(|turns| *turns > 0).map(|turns| turns.to_string()));
     argv.some("--max-budget-usd", flags.max_budget_usd.map(|dollars| dollars.to_string()));
     argv.some("--task-budget", flags.task_budget.map(|tokens| tokens.to_string()));
+    let is_disabled = matches!(flags.thinking, Some(Thinking::Disabled | Thinking::Budget(0)));
     match flags.thinking {
         None => {}
+        Some(_) if is_disabled => argv.value("--thinking", "disabled"),
         Some(Thinking::Adaptive) => argv.value("--thinking", "adaptive"),
-        Some(Thinking::Disabled) => argv.value("--thinking", "disabled"),
         Some(Thinking::Budget(tokens)) => argv.value("--max-thinking-tokens", tokens.to_string()),
+        Some(Thinking::Disabled) => {}
     }
-    if flags.thinking != Some(Thinking::Disabled) {
+    if !is_disabled {
         argv.some("--thinking-display", flags.thinking_display.as_ref());
     }
     argv.some("--effort", flags.effort.as_ref());
@@ -219,7 +224,14 @@ fn mcp_config(options: &Options) -> Option<String> {
         options.flags.mcp_servers.iter().map(|(name, server)| (name.clone(), json!(server))).collect();
     if options.flags.mcp_registration == McpRegistration::Flag {
         for name in options.handlers.mcp.keys() {
-            servers.insert(name.clone(), json!({"type": "sdk", "name": name}));
+            let settings = options.handlers.mcp_settings.get(name).cloned().unwrap_or_default();
+            let server = McpSdkServer {
+                name: name.clone(),
+                timeout: settings.timeout,
+                tools: settings.tools,
+                ..McpSdkServer::default()
+            };
+            servers.insert(name.clone(), json!(McpServerConfig::Sdk(server)));
         }
     }
     (!servers.is_empty()).then(|| json!({ "mcpServers": servers }).to_string())

@@ -66,6 +66,7 @@ fn each_option_becomes_its_flag() {
         (Options::new().task_budget(100), &["--task-budget=100"]),
         (Options::new().thinking(Thinking::Adaptive), &["--thinking=adaptive"]),
         (Options::new().thinking(Thinking::Budget(2048)), &["--max-thinking-tokens=2048"]),
+        (Options::new().thinking(Thinking::Budget(0)).thinking_display("omitted"), &["--thinking=disabled"]),
         (Options::new().thinking(Thinking::Disabled).thinking_display("omitted"), &["--thinking=disabled"]),
         (Options::new().thinking_display("summarized"), &["--thinking-display=summarized"]),
         (Options::new().effort("high"), &["--effort=high"]),
@@ -115,6 +116,7 @@ fn each_option_becomes_its_flag() {
         (Options::new().debug(), &["--debug"]),
         (Options::new().debug_file("/d.log"), &["--debug-file=/d.log"]),
         (Options::new().replay_user_messages(), &["--replay-user-messages"]),
+        (Options::new().raw_args(["-d", "--add-dir", "a", "b"]), &["-d", "--add-dir", "a", "b"]),
         (Options::new().extra_flag("bare").extra_arg("x", "-y"), &["--bare", "--x=-y"]),
         (Options::new().cwd("/w").env("A", "b").client_app("c"), &[]),
     ];

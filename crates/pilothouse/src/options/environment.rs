@@ -5,6 +5,7 @@ use std::ffi::{OsStr, OsString};
 
 use super::values::PreviewFormat;
 use super::{Flags, Process};
+use crate::debug_log::DebugLog;
 
 /// Says which kind of program drives the CLI.
 pub(crate) const ENTRYPOINT: &str = "CLAUDE_CODE_ENTRYPOINT";
@@ -18,6 +19,8 @@ pub(crate) const CLIENT_APP: &str = "CLAUDE_AGENT_SDK_CLIENT_APP";
 pub(crate) const FILE_CHECKPOINTING: &str = "CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING";
 /// The markup of previews in questions.
 pub(crate) const QUESTION_PREVIEW: &str = "CLAUDE_CODE_QUESTION_PREVIEW_FORMAT";
+/// Has the CLI say how far it has come before it answers `initialize`.
+pub(crate) const READS_STARTUP_MARKS: &str = "CLAUDE_CODE_SDK_READS_STARTUP_MARKS";
 /// Turns on this SDK's own log.
 pub(crate) const DEBUG_SDK: &str = "DEBUG_CLAUDE_AGENT_SDK";
 
@@ -45,7 +48,6 @@ pub(crate) fn environment(
 ) -> BTreeMap<OsString, OsString> {
     let mut env: BTreeMap<OsString, OsString> =
         if process.env_clear { BTreeMap::new() } else { inherited.into_iter().collect() };
-    let debugging = env.get(OsStr::new(DEBUG_SDK)).is_some_and(|value| is_truthy(&value.to_string_lossy()));
     // Whoever runs us may have switched it off.
     let decided = env.keys().any(|name| name.eq_ignore_ascii_case(READS_SESSION_STATE));
     for name in NESTING {
@@ -59,11 +61,11 @@ pub(crate) fn environment(
     if !decided {
         set(READS_SESSION_STATE, "1");
     }
-    if debugging {
-        set("DEBUG", "1");
-    }
     if let Some(app) = &flags.client_app {
         set(CLIENT_APP, app);
+    }
+    if flags.reads_startup_marks {
+        set(READS_STARTUP_MARKS, "1");
     }
     if flags.file_checkpointing {
         set(FILE_CHECKPOINTING, "true");
@@ -82,7 +84,18 @@ pub(crate) fn environment(
             None => env.remove(OsStr::new(name)),
         };
     }
+    if process.is_debugged(&env) {
+        env.entry("DEBUG".into()).or_insert_with(|| "1".into());
+    }
     env
+}
+
+impl Process {
+    /// Whether the user of this SDK wants its log, by the environment of either process.
+    fn is_debugged(&self, env: &BTreeMap<OsString, OsString>) -> bool {
+        let childs = env.get(OsStr::new(DEBUG_SDK)).map(|value| is_truthy(&value.to_string_lossy()));
+        childs.unwrap_or_else(DebugLog::is_wanted)
+    }
 }
 
 /// What counts as "on" for a switch in the environment.

@@ -67,5 +67,7 @@ fn the_debug_switch_reaches_the_child() {
     for (value, on) in [("1", true), ("true", true), ("0", false), ("", false), ("off", false)] {
         let env = of(Options::new(), &[(DEBUG_SDK, value)]);
         assert_eq!(env.contains_key("DEBUG"), on, "{value:?}");
+        let env = of(Options::new().env_clear().env(DEBUG_SDK, value), &[]);
+        assert_eq!(env.contains_key("DEBUG"), on, "{value:?} of the child's own");
     }
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use pilothouse_mcp::InProcessServer;
+use pilothouse_proto::control::SdkMcpServerSettings;
 
 use super::Options;
 use crate::desk::Callback;
@@ -32,6 +33,13 @@ impl Options {
     pub fn mcp(mut self, server: InProcessServer) -> Self {
         self.handlers.mcp.insert(server.name().to_owned(), server);
         self
+    }
+
+    /// Adds an in-process MCP server with settings for the CLI: how long its calls may take, which of its tools are always
+    /// asked about or never called. May be repeated.
+    pub fn mcp_with(mut self, server: InProcessServer, settings: SdkMcpServerSettings) -> Self {
+        self.handlers.mcp_settings.insert(server.name().to_owned(), settings);
+        self.mcp(server)
     }
 
     /// Answers what MCP servers ask the user. Without it such questions are declined.

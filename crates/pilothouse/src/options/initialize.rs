@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use pilothouse_mcp::ServerSet;
-use pilothouse_proto::control::{Initialize, SdkMcpServerManifest};
+use pilothouse_proto::control::{Initialize, SdkMcpServerManifest, SdkMcpServerSettings};
 use pilothouse_proto::{Opt, SdkPluginConfig};
 use serde_json::{Map, Value};
 
+use super::environment::is_truthy;
 use super::values::{McpRegistration, Plugin, Skills, SystemPrompt};
 use super::{Flags, Options, argv};
 
@@ -18,12 +19,28 @@ pub(crate) async fn initialize(options: &Options, servers: &ServerSet) -> Initia
         request.hooks = Opt::Some(handlers.hooks.registration());
     }
     request.supported_dialog_kinds = unless_empty(handlers.dialogs.keys().cloned().collect());
-    let names = servers.names();
-    if options.flags.mcp_registration == McpRegistration::Initialize && !names.is_empty() {
-        request.sdk_mcp_server_manifests = Opt::Some(manifests(servers, &names).await);
-        request.sdk_mcp_servers = Opt::Some(names);
+    if options.flags.mcp_registration == McpRegistration::Initialize {
+        request.sdk_mcp_server_configs = configs(&options.handlers.mcp_settings);
+        announce(&mut request, servers).await;
     }
     request
+}
+
+/// Names the servers that there are now.
+pub(crate) async fn announce(request: &mut Initialize, servers: &ServerSet) {
+    let names = servers.names();
+    let manifests = if manifests_are_off() { BTreeMap::new() } else { manifests(servers, &names).await };
+    request.sdk_mcp_server_manifests = if manifests.is_empty() { Opt::Absent } else { Opt::Some(manifests) };
+    request.sdk_mcp_servers = unless_empty(names);
+}
+
+fn configs(settings: &BTreeMap<String, SdkMcpServerSettings>) -> Opt<BTreeMap<String, SdkMcpServerSettings>> {
+    if settings.is_empty() { Opt::Absent } else { Opt::Some(settings.clone()) }
+}
+
+/// Whether the user wants every server to be asked by the CLI itself.
+fn manifests_are_off() -> bool {
+    std::env::var("CLAUDE_AGENT_SDK_DISABLE_MCP_MANIFESTS").is_ok_and(|value| is_truthy(&value))
 }
 
 fn from_flags(flags: &Flags) -> Initialize {

@@ -90,4 +90,10 @@ async fn in_process_servers_come_with_manifests_or_by_flag() {
     let argv = by_flag.to_argv().unwrap();
     assert!(argv.iter().any(|a| a == r#"--mcp-config={"mcpServers":{"calc":{"type":"sdk","name":"calc"}}}"#));
     assert_eq!(of(by_flag).await, json!({}));
+    let settings = SdkMcpServerSettings { timeout: Opt::Some(2000.into()), ..Default::default() };
+    let with = || Options::new().mcp_with(server(), settings.clone());
+    assert_eq!(of(with()).await["sdkMcpServerConfigs"], json!({"calc": {"timeout": 2000}}));
+    let argv = with().mcp_registration(McpRegistration::Flag).to_argv().unwrap();
+    let expected = r#"--mcp-config={"mcpServers":{"calc":{"type":"sdk","name":"calc","timeout":2000}}}"#;
+    assert!(argv.iter().any(|argument| argument == expected), "{argv:?}");
 }

@@ -34,6 +34,13 @@ impl Options {
         self
     }
 
+    /// Arguments that are put after all others, as they are: for a program that hands on what its user wrote. Nothing of
+    /// them is looked at, so one that contradicts what this SDK says of itself breaks the conversation.
+    pub fn raw_args(mut self, arguments: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.flags.raw_args.extend(arguments.into_iter().map(Into::into));
+        self
+    }
+
     /// The working directory.
     pub fn cwd(mut self, directory: impl Into<PathBuf>) -> Self {
         self.process.cwd = Some(directory.into());

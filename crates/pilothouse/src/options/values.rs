@@ -66,7 +66,7 @@ pub enum Tools {
 pub enum Thinking {
     /// The model decides.
     Adaptive,
-    /// A fixed budget of tokens.
+    /// A fixed budget of tokens; of none, as [`Thinking::Disabled`].
     Budget(u32),
     /// None.
     Disabled,

@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 
 use super::Session;
 use crate::error::Error;
+use crate::options::initialize;
 
 impl Session {
     /// Asks the CLI anything that has a type in [`proto`](crate::proto).
@@ -38,7 +39,12 @@ impl Session {
     /// # Errors
     /// As [`Session::request`].
     pub async fn reinitialize(&self) -> Result<InitializeResponse, Error> {
-        self.request(self.shared.registration.clone()).await
+        let mut registration = self.shared.registration.clone();
+        if self.shared.announces_servers {
+            // Some may have come or gone since.
+            initialize::announce(&mut registration, &self.shared.servers).await;
+        }
+        self.request(registration).await
     }
 
     /// Stops the running turn. Messages that are queued survive; the receipt names them.

@@ -24,7 +24,8 @@ impl Session {
         self.request(McpStatus::default()).await.map(|reply| reply.mcp_servers)
     }
 
-    /// Replaces the servers that were added at run time, and all in-process ones.
+    /// Replaces the servers that were added at run time, and all in-process ones. One of these may have settings for the
+    /// CLI: an entry of its name and of the type `sdk` among the external ones.
     ///
     /// # Errors
     /// As [`Session::request`]. Servers that fail one by one are named in the answer.
@@ -35,22 +36,34 @@ impl Session {
     ) -> Result<McpSetServersResponse, Error> {
         let mut servers = external;
         let set = &self.shared.servers;
-        let mut kept = Vec::new();
+        let mut replaced = BTreeMap::new();
         for server in in_process {
             // Known here before the CLI hears of it, because it asks the server at once.
             let server = server.fresh();
             let name = server.name().to_owned();
             mcp::forward(&server, self.shared.handle.downgrade());
             let config = McpSdkServer { name: name.clone(), ..McpSdkServer::default() };
-            servers.insert(name.clone(), McpServerConfig::Sdk(config));
-            set.insert(server);
-            kept.push(name);
+            servers.entry(name.clone()).or_insert(McpServerConfig::Sdk(config));
+            replaced.insert(name, set.insert(server));
         }
-        let reply = self.request(McpSetServers { servers, ..McpSetServers::default() }).await?;
-        for name in set.names().into_iter().filter(|name| !kept.contains(name)) {
-            set.remove(&name);
+        let reply = self.request(McpSetServers { servers, ..McpSetServers::default() }).await;
+        match &reply {
+            Ok(_) => {
+                for name in set.names().into_iter().filter(|name| !replaced.contains_key(name)) {
+                    set.remove(&name);
+                }
+            }
+            // The CLI goes on with those it knows.
+            Err(_) => {
+                for (name, before) in replaced {
+                    match before {
+                        Some(server) => drop(set.insert(server)),
+                        None => drop(set.remove(&name)),
+                    }
+                }
+            }
         }
-        Ok(reply)
+        reply
     }
 
     /// Connects a server anew.

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use pilothouse::proto::{AgentFrame, ContentBlock};
-use pilothouse::{Error, Event, PermissionRequest};
+use pilothouse::{Error, Event, HookCall, HookEvent, Matcher, OnFailure, PermissionRequest};
 
 use crate::harness::{Bench, read, seen_by_cli, within};
 
@@ -219,6 +219,32 @@ async fn a_cli_that_is_too_old_is_refused() {
     let Error::TooOld { version, .. } = &error else { panic!("{error}") };
     assert_eq!(version, "1.0.77");
     bench.no_process_is_left().await;
+}
+
+#[tokio::test]
+async fn a_cli_that_says_its_age_only_when_a_turn_begins_is_refused_then() {
+    let bench = Bench::new("plain");
+    let old = |version| bench.options().env("FAULTY_VERSION", version).env("FAULTY_OLD_REPLY", "1");
+    let session = within(old("1.0.77").connect()).await.unwrap();
+    let error = within(session.send("go").await.unwrap()).await.unwrap_err();
+    assert!(matches!(&error, Error::TooOld { version, .. } if version == "1.0.77"), "{error}");
+    within(session.close()).await;
+    bench.no_process_is_left().await;
+    let (_, result) = bench.ask(old("2.0.0")).await;
+    assert_eq!(result.text(), "hello");
+}
+
+#[tokio::test]
+async fn a_cli_whose_hooks_may_fail_unnoticed_is_refused_if_they_must_not() {
+    let bench = Bench::new("plain");
+    let with = |matcher| {
+        let pass = async |call: HookCall| call.pass();
+        bench.options().env("FAULTY_OLD_REPLY", "1").hook(HookEvent::PreToolUse, matcher, pass)
+    };
+    let error = within(with(Matcher::all().on_failure(OnFailure::Block)).connect()).await.unwrap_err();
+    assert!(matches!(error, Error::FailuresPass), "{error}");
+    bench.no_process_is_left().await;
+    within(within(with(Matcher::all()).connect()).await.unwrap().close()).await;
 }
 
 #[tokio::test]

@@ -7,9 +7,11 @@ use pilothouse::mcp_server::{NoInput, Server};
 use pilothouse::proto::control::SettingsFile;
 use pilothouse::proto::{AgentFrame, HostRequest};
 use pilothouse::{
-    DialogRequest, ElicitationRequest, Error, Event, PermissionMode, Priority, Prompt, Subagent,
+    DialogRequest, ElicitationRequest, Error, Event, Options, PermissionMode, Priority, Prompt, Subagent,
+    Transport,
 };
-use serde_json::{Map, json};
+use serde_json::{Map, Value, json};
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 
 use crate::harness::{Bench, read, seen_by_cli, within};
 
@@ -133,6 +135,46 @@ async fn servers_can_be_changed_while_the_session_runs() {
     assert_eq!(reply.added, ["late"]);
     within(session.close()).await;
     bench.no_process_is_left().await;
+}
+
+#[tokio::test]
+async fn a_refused_change_of_servers_changes_nothing_and_a_new_registration_names_those_of_now() {
+    let (transport, asked) = scripted(|request| request["servers"]["refused"].is_null());
+    let server = |name: &str| Server::new(name).tool("one", "1", |_: NoInput| async { 1 }).build().unwrap();
+    let session = within(Options::new().mcp(server("first")).connect_over(transport)).await.unwrap();
+    let named = async || {
+        within(session.reinitialize()).await.unwrap();
+        asked.lock().unwrap().last().unwrap()["sdkMcpServers"].clone()
+    };
+    within(session.set_mcp_servers(BTreeMap::new(), [server("first"), server("refused")])).await.unwrap_err();
+    assert_eq!(named().await, json!(["first"]));
+    within(session.set_mcp_servers(BTreeMap::new(), [server("second")])).await.unwrap();
+    assert_eq!(named().await, json!(["second"]));
+    within(session.close()).await;
+}
+
+/// A CLI that grants or refuses each request, and what it was asked.
+fn scripted(grants: impl Fn(&Value) -> bool + Send + 'static) -> (Transport, Arc<Mutex<Vec<Value>>>) {
+    let (to_host, from_cli) = tokio::io::duplex(64 * 1024);
+    let (from_host, to_cli) = tokio::io::duplex(64 * 1024);
+    let asked = Arc::new(Mutex::new(Vec::new()));
+    let seen = Arc::clone(&asked);
+    tokio::spawn(async move {
+        let (mut lines, mut out) = (BufReader::new(from_host).lines(), to_host);
+        let nothing = json!({"added": [], "removed": [], "errors": {}});
+        while let Ok(Some(line)) = lines.next_line().await {
+            let frame: Value = serde_json::from_str(&line).unwrap();
+            let (id, request) = (&frame["request_id"], &frame["request"]);
+            let response = match grants(request) {
+                true => json!({"subtype": "success", "request_id": id, "response": nothing}),
+                false => json!({"subtype": "error", "request_id": id, "error": "no"}),
+            };
+            seen.lock().unwrap().push(request.clone());
+            let answer = format!("{}\n", json!({"type": "control_response", "response": response}));
+            out.write_all(answer.as_bytes()).await.unwrap();
+        }
+    });
+    (Transport::from_io(from_cli, to_cli), asked)
 }
 
 #[tokio::test]

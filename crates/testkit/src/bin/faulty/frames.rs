@@ -105,9 +105,18 @@ pub(crate) fn hook_input(event: &str) -> Value {
 }
 
 pub(crate) fn initialize_reply(pid: u32) -> Value {
-    json!({
+    let mut reply = json!({
         "commands": [{"name": "compact", "description": "shorten", "argumentHint": ""}], "agents": [],
         "output_style": "default", "available_output_styles": ["default"], "models": [], "account": {},
         "hook_on_failure_supported": true, "hooks_applied": std::env::var_os("FAULTY_IGNORES_HOOKS").is_none(), "claude_code_version": version(), "pid": pid,
-    })
+    });
+    // A CLI of that age says its version only when a turn begins.
+    if std::env::var_os("FAULTY_OLD_REPLY").is_some()
+        && let Some(reply) = reply.as_object_mut()
+    {
+        reply.retain(|field, _| {
+            !matches!(field.as_str(), "claude_code_version" | "hook_on_failure_supported")
+        });
+    }
+    reply
 }
