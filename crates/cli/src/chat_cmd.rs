@@ -10,7 +10,7 @@ use crate::run_cmd::INTERRUPTED;
 use crate::talk::flags::{self, AgentFlags};
 use crate::talk::lines::Lines;
 use crate::talk::output::Output;
-use crate::talk::turn::{Desk, Ending};
+use crate::talk::turn::{Call, Desk, Ending};
 use crate::talk::view::View;
 
 #[derive(Debug, Args)]
@@ -52,12 +52,19 @@ async fn talk(session: &Session, desk: &mut Desk, printer: &mut Printer) -> anyh
     }
     let mut last_failed = false;
     loop {
-        // Both arms are cancel safe. A turn that the agent starts by itself is shown at once, also while a line is typed.
+        // Both arms are cancel safe. What the agent starts or asks by itself is shown at once, also while a line is typed.
         let turn = tokio::select! {
             biased;
-            Some(turn) = own_turns.next() => {
+            call = desk.called(&mut own_turns) => {
                 lines.put_aside(printer).await?;
-                turn
+                match call {
+                    Call::Interrupt => return Ok(ExitCode::from(INTERRUPTED)),
+                    Call::Turn(turn) => turn,
+                    Call::Approval(request) => {
+                        desk.decide_between_turns(request, session, printer).await?;
+                        continue;
+                    }
+                }
             }
             line = lines.next() => match line? {
                 None => break,

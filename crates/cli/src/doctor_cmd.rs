@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
+use pilothouse::executable;
 use pilothouse_proc::{Limits, Outcome, Spawn};
 use pilothouse_settings::{Layer, LoadOptions, Locations, Settings};
 use pilothouse_store::{ListOptions, Store};
@@ -40,7 +41,7 @@ struct Report<'a> {
 
 impl Report<'_> {
     fn agent(&mut self, given: Option<&Path>) -> anyhow::Result<()> {
-        let path = match pilothouse::executable::find(given) {
+        let path = match executable::find(given) {
             Ok(path) => path,
             Err(error) => return self.bad("agent", &executable_problem(&error).to_string()),
         };
@@ -49,7 +50,7 @@ impl Report<'_> {
         match Spawn::new(&path).arg("--version").no_stdin().run_blocking(b"", limits) {
             Err(error) => self.bad("version", &error.to_string()),
             Ok(done) if done.success() && !done.stdout.trim_ascii().is_empty() => {
-                self.good("version", &String::from_utf8_lossy(&done.stdout))
+                self.version(String::from_utf8_lossy(&done.stdout).trim())
             }
             Ok(done) => {
                 let how = match done.outcome {
@@ -60,6 +61,15 @@ impl Report<'_> {
                 self.bad("version", &format!("`{} --version` told no version: {how} {said}", path.display()))
             }
         }
+    }
+
+    fn version(&mut self, version: &str) -> anyhow::Result<()> {
+        if executable::is_too_old(version) {
+            let version = one_line(version, 100);
+            return self
+                .bad("version", &format!("{version} is older than {}: update it", executable::oldest()));
+        }
+        self.good("version", version)
     }
 
     fn config(&mut self) -> anyhow::Result<()> {

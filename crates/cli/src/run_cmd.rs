@@ -6,7 +6,8 @@ use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 use clap::Args;
-use pilothouse::Session;
+use pilothouse::{Closed, Session};
+use pilothouse_proc::Step;
 
 use crate::printer::{Printer, plain};
 use crate::talk::flags::{self, AgentFlags};
@@ -15,6 +16,8 @@ use crate::talk::turn::{Desk, Ending};
 
 /// Ended by the user with Ctrl-C, as shells count it.
 pub(crate) const INTERRUPTED: u8 = 130;
+/// So many characters of the agent's stderr are worth a place in an error message.
+const SHOWN_STDERR: usize = 2000;
 
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
@@ -55,9 +58,9 @@ pub(crate) fn one_turn(
             session = options.connect() => session.map_err(flags::explained)?,
             () = desk.interrupted() => return Ok(ExitCode::from(INTERRUPTED)),
         };
-        let outcome = talk(&session, &mut desk, &prompt, &mut output, printer).await;
-        session.close().await;
-        outcome
+        let ending = talk(&session, &mut desk, &prompt, &mut output, printer).await;
+        let closed = session.close().await;
+        verdict(ending?, &closed)
     });
     output.finish(printer)?;
     // A thread that reads the terminal must not hold up the end.
@@ -71,18 +74,43 @@ async fn talk(
     prompt: &str,
     output: &mut Output,
     printer: &mut Printer,
-) -> anyhow::Result<ExitCode> {
+) -> anyhow::Result<Ending> {
     for shadow in session.shadows() {
         printer.warning(shadow)?;
     }
     let turn = session.send(prompt).await?;
-    match desk.follow(session, turn, output, printer).await? {
+    desk.follow(session, turn, output, printer).await
+}
+
+fn verdict(ending: Ending, closed: &Closed) -> anyhow::Result<ExitCode> {
+    match ending {
         Ending::Quit => Ok(ExitCode::from(INTERRUPTED)),
         Ending::Result(result) => match result.failure() {
             None => Ok(ExitCode::SUCCESS),
-            Some(problem) => bail!("the turn failed: {}", plain(&problem)),
+            Some(problem) => bail!("the turn failed: {}{}", plain(&problem), last_words(closed)),
         },
     }
+}
+
+/// How the agent exited and what its stderr ends with, as far as that tells anything about a failure.
+fn last_words(closed: &Closed) -> String {
+    let Some(report) = &closed.report else { return String::new() };
+    // A signal that ended it was ours, and came after the failure.
+    let is_its_own = matches!(report.step, Step::AlreadyExited | Step::EndOfInput);
+    let exit = match report.exit {
+        Some(exit) if is_its_own && !exit.success() => format!(" ({exit})"),
+        _ => String::new(),
+    };
+    match end_of(report.stderr_tail.trim(), SHOWN_STDERR) {
+        "" => exit,
+        stderr => format!("{exit}; the agent's stderr ends with: {stderr}"),
+    }
+}
+
+/// The last `length` characters of `text`.
+fn end_of(text: &str, length: usize) -> &str {
+    let start = text.char_indices().rev().take(length).last().map_or(0, |(at, _)| at);
+    text.get(start..).unwrap_or_default()
 }
 
 fn prompt_text(prompt: &str) -> anyhow::Result<String> {

@@ -42,17 +42,29 @@ pub(crate) async fn ask(
     asked
 }
 
-/// Refuses, and says how the call could be allowed when nobody can be asked.
+/// Refuses because nobody can be asked, and tells both the person and the model how the call could go through.
 pub(crate) fn deny_unasked(request: PermissionRequest, printer: &mut Printer) -> io::Result<()> {
-    let tool = one_line(&request.tool_name, 60);
-    let rules = rules(request.suggestions());
-    let rules = if rules.is_empty() { tool.clone() } else { rules.join(",") };
+    let way_out = way_out(&request);
     printer.warning(format_args!(
-        "{tool} was refused because there is no terminal to ask in; allow it with --allowed-tools '{}'",
-        plain(&rules)
+        "{} was refused because there is no terminal to ask in; {}",
+        one_line(&request.tool_name, 60),
+        plain(&way_out)
     ))?;
-    request.deny("This tool call needs an approval, and there is nobody to ask. It was not run.");
+    request.deny(format!(
+        "This tool call was not run: it needs an approval, and there is no terminal to ask in; {way_out}"
+    ));
     Ok(())
+}
+
+/// What gets a call through that cannot be asked about here.
+fn way_out(request: &PermissionRequest) -> String {
+    // No rule can answer for a person.
+    if request.tool_name == "AskUserQuestion" || request.requires_user_interaction.as_ref() == Some(&true) {
+        return "it needs a person at a terminal".to_owned();
+    }
+    let rules = rules(request.suggestions());
+    let rules = if rules.is_empty() { request.tool_name.clone() } else { rules.join(",") };
+    format!("allow it with --allowed-tools '{rules}'")
 }
 
 async fn decide(

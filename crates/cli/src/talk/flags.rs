@@ -70,7 +70,7 @@ impl AgentFlags {
         if !rules.is_empty() {
             options = options.allow_tools(rules);
         }
-        passed_on(options, &self.passed_on)
+        Ok(options.raw_args(&self.passed_on))
     }
 }
 
@@ -102,22 +102,4 @@ fn mode_of(name: &str) -> anyhow::Result<PermissionMode> {
         }
         mode => Ok(mode),
     }
-}
-
-/// Takes `--name value`, `--name=value` and `--name` as they come.
-fn passed_on(mut options: Options, words: &[String]) -> anyhow::Result<Options> {
-    let mut words = words.iter().peekable();
-    while let Some(word) = words.next() {
-        let Some(name) = word.strip_prefix("--").filter(|name| !name.is_empty()) else {
-            bail!("{word:?} after `--` is not a flag; flags for the agent look like --name or --name=value");
-        };
-        options = match name.split_once('=') {
-            Some((name, value)) => options.extra_arg(name, value),
-            None => match words.next_if(|next| !next.starts_with("--")) {
-                Some(value) => options.extra_arg(name, value.as_str()),
-                None => options.extra_flag(name),
-            },
-        };
-    }
-    Ok(options)
 }

@@ -1,8 +1,9 @@
 //! One turn in the terminal: show it, ask what has to be asked, stop it on Ctrl-C.
 
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use pilothouse::{Options, PermissionRequest, Session, Turn, TurnResult};
+use pilothouse::{Options, OwnTurns, PermissionRequest, Session, Turn, TurnResult};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 use tokio::time::MissedTickBehavior;
@@ -31,6 +32,17 @@ pub(crate) enum Ending {
     Quit,
 }
 
+/// What wants attention between turns.
+#[derive(Debug)]
+pub(crate) enum Call {
+    /// The person pressed Ctrl-C.
+    Interrupt,
+    /// The agent started a turn by itself.
+    Turn(Turn),
+    /// The agent asks for an approval, for instance for something that goes on in the background.
+    Approval(PermissionRequest),
+}
+
 impl Desk {
     /// Sets up the desk, and options that bring approvals to it.
     pub(crate) fn new(options: Options) -> std::io::Result<(Self, Options)> {
@@ -47,6 +59,18 @@ impl Desk {
     /// Waits for Ctrl-C.
     pub(crate) async fn interrupted(&mut self) {
         self.interrupts.recv().await;
+    }
+
+    /// Waits for what comes between turns. Cancel safe.
+    pub(crate) async fn called(&mut self, own_turns: &mut OwnTurns) -> Call {
+        // In this order, so that a Ctrl-C at the prompt stops no turn that comes after it, and a tool call of a new turn is
+        // shown before it is asked about.
+        tokio::select! {
+            biased;
+            () = async { self.interrupts.recv().await; } => Call::Interrupt,
+            Some(turn) = own_turns.next() => Call::Turn(turn),
+            Some(request) = self.requests.recv() => Call::Approval(request),
+        }
     }
 
     /// Shows a turn to its end.
@@ -85,7 +109,31 @@ impl Desk {
         }
         let result = turn.await?;
         output.result(&result, result.raw(), printer)?;
+        self.forget_interrupts();
         Ok(Ending::Result(Box::new(result)))
+    }
+
+    /// Has a request decided that came between turns.
+    pub(crate) async fn decide_between_turns(
+        &mut self,
+        request: PermissionRequest,
+        session: &Session,
+        printer: &mut Printer,
+    ) -> anyhow::Result<()> {
+        // It may be left over from a turn that was stopped, and concern nobody any more.
+        if request.cancelled().is_cancelled() {
+            return Ok(());
+        }
+        self.decide(request, session, printer).await?;
+        self.forget_interrupts();
+        Ok(())
+    }
+
+    /// Forgets a Ctrl-C that came too late for what it was to stop: it is not meant for what comes next.
+    fn forget_interrupts(&mut self) {
+        // Nothing needs to be woken: only what has already come is looked at.
+        let mut cx = Context::from_waker(Waker::noop());
+        while let Poll::Ready(Some(())) = self.interrupts.poll_recv(&mut cx) {}
     }
 
     /// Has a request decided; true if Ctrl-C was the answer.
@@ -123,4 +171,24 @@ fn interrupt(session: &Session, printer: &mut Printer) -> std::io::Result<()> {
     let session = session.clone();
     tokio::spawn(async move { session.interrupt().await });
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use nix::sys::signal::{Signal, raise};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_ctrl_c_that_came_too_late_is_forgotten_and_the_next_one_counts() {
+        let (mut desk, _options) = Desk::new(Options::new()).unwrap();
+        let mut arrived = signal(SignalKind::interrupt()).unwrap();
+        raise(Signal::SIGINT).unwrap();
+        arrived.recv().await;
+        desk.forget_interrupts();
+        let again = tokio::time::timeout(Duration::from_millis(50), desk.interrupted()).await;
+        assert!(again.is_err(), "it was remembered");
+        raise(Signal::SIGINT).unwrap();
+        desk.interrupted().await;
+    }
 }

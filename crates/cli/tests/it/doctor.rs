@@ -27,6 +27,19 @@ fn all_is_well() {
 }
 
 #[test]
+fn a_version_that_is_too_old_is_trouble() {
+    let home = tempfile::tempdir().unwrap();
+    let agent = home.path().join("agent");
+    fs::write(&agent, "#!/bin/sh\necho '1.9.9 (Test)'\n").unwrap();
+    fs::set_permissions(&agent, fs::Permissions::from_mode(0o755)).unwrap();
+    let run = pilothouse(home.path(), &["doctor", "--claude", "./agent"]);
+    assert_eq!(run.code, 1, "{run:?}");
+    let oldest = pilothouse::executable::oldest();
+    let line = format!("✗ version   1.9.9 (Test) is older than {oldest}: update it\n");
+    assert!(run.out.contains(&line), "{line} in {}", run.out);
+}
+
+#[test]
 fn what_is_wrong_is_told() {
     let home = tempfile::tempdir().unwrap();
     fs::create_dir(home.path().join(".claude")).unwrap();

@@ -164,6 +164,15 @@ while read -r line; do :; done
 }
 
 #[test]
+fn ctrl_c_at_the_prompt_ends_a_chat_without_a_line_editor() {
+    let home = tempfile::tempdir().unwrap();
+    // The last thing that is written before the prompt, which does not show here.
+    let steps = [("a rule allows it", CTRL_C)];
+    let (code, screen) = in_terminal(home.path(), "plain", "chat --allowed-tools=Read >answers", &steps);
+    assert_eq!(code, 130, "{screen}");
+}
+
+#[test]
 fn what_is_typed_during_a_turn_is_kept() {
     // It thinks aloud for a while, and then says what it was told.
     const SLOW: &str = r#"#!/bin/sh
@@ -221,6 +230,40 @@ read -r line
         ("answered", "half "),
         ("by myself", "done\r"),
         ("heard half done", ""),
+        ("> ", "\u{4}"),
+    ];
+    let (code, screen) = in_terminal_with(&agent, home.path(), "", "chat", &steps);
+    assert_eq!(code, 0, "{screen}");
+}
+
+#[test]
+fn the_agent_may_ask_while_somebody_types() {
+    // It answers, asks for an approval a little later though no turn is under way, and then says how it was decided.
+    const ASKING: &str = r#"#!/bin/sh
+field() { printf '%s' "$line" | sed "s/.*\"$1\":\"\([^\"]*\)\".*/\1/"; }
+end() { printf '{"type":"result","subtype":"success","is_error":false,"duration_ms":1,"duration_api_ms":1,"num_turns":1,"result":"%s","session_id":"s","total_cost_usd":0,"uuid":"r","user_message_uuids":["%s"]}\n' "$1" "$(field uuid)"; }
+read -r line
+printf '{"type":"control_response","response":{"subtype":"success","request_id":"%s","response":{"commands":[],"agents":[],"output_style":"default","available_output_styles":[],"models":[],"account":{}}}}\n' "$(field request_id)"
+read -r line
+end answered
+sleep 1
+printf '{"type":"control_request","request_id":"c","request":{"subtype":"can_use_tool","tool_name":"Bash","input":{"command":"touch x"},"tool_use_id":"t"}}\n'
+read -r line
+decision=$(field behavior)
+read -r line
+end "$decision, and heard $(field content)"
+read -r line
+"#;
+    let home = tempfile::tempdir().unwrap();
+    let agent = home.path().join("asking");
+    std::fs::write(&agent, ASKING).unwrap();
+    std::fs::set_permissions(&agent, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let steps = [
+        ("Tab completes", "hi\r"),
+        ("answered", "half "),
+        ("[d]eny", "o\n"),
+        ("> ", "done\r"),
+        ("allow, and heard half done", ""),
         ("> ", "\u{4}"),
     ];
     let (code, screen) = in_terminal_with(&agent, home.path(), "", "chat", &steps);

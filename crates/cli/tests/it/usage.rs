@@ -7,8 +7,17 @@ fn every_command_has_help_with_an_example() {
     let home = tempfile::tempdir().unwrap();
     let commands: &[&[&str]] = &[
         &[],
+        &["run"],
+        &["chat"],
+        &["doctor"],
+        &["serve"],
+        &["serve", "pair"],
+        &["serve", "devices", "list"],
+        &["serve", "devices", "revoke"],
         &["sessions", "list"],
         &["sessions", "show"],
+        &["tape", "record"],
+        &["tape", "replay"],
         &["tape", "check"],
         &["tape", "show"],
         &["rules", "check"],
