@@ -8,7 +8,7 @@ export async function approve_from_the_chat(world) {
   await world.serve();
   const page = await world.page({ name: 'The bridge' });
   await world.start(page, 'run touch yes.txt');
-  await card(page).getByText('touch yes.txt').waitFor();
+  await card(page).getByText('touch yes.txt', { exact: true }).waitFor();
   assert.equal(world.has('yes.txt'), false);
   await card(page).getByRole('button', { name: 'Allow once' }).click();
   const line = page.locator('.row.resolved');
@@ -54,6 +54,8 @@ export async function always_shows_the_rule(world) {
   await world.serve();
   const page = await world.page();
   await world.start(page, 'run touch always.txt');
+  // What "this session" would let run is seen without a pointer, too.
+  assert.match(await card(page).locator('.session-rule').textContent(), /^This session: allow Bash\(.*touch/);
   await card(page).getByRole('button', { name: 'Always…' }).click();
   const rule = card(page).locator('.rule').first();
   const shown = await rule.locator('code').first().textContent();

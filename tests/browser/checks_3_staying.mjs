@@ -38,6 +38,14 @@ export async function interrupting_with_words(world) {
   await page.getByRole('radio', { name: 'Interrupt' }).check();
   await page.getByRole('button', { name: 'Send' }).click();
   await said(page, /You said: [^]*enough of that/);
+  await rested(page);
+  // That was once: what is said next waits again, unless somebody says otherwise.
+  await say(page, 'a never ending story');
+  await page.locator('.streaming').getByText('on and on').waitFor();
+  await page.getByRole('combobox', { name: 'Message' }).fill('no hurry');
+  assert.equal(await page.getByRole('radio', { name: 'Queue' }).isChecked(), true);
+  await page.getByRole('button', { name: 'Send' }).click();
+  await page.getByRole('list', { name: 'Waiting messages' }).getByText('no hurry').waitFor();
 }
 
 export async function offline_and_back(world) {
@@ -464,6 +472,7 @@ export async function devices(world) {
   const session = await world.start(guest, 'run touch watched.txt');
   await world.join(watcher, session);
   await watcher.getByText('This device may look, but not decide.').waitFor();
+  assert.equal(await watcher.getByRole('button', { name: 'New session' }).count(), 0);
   assert.equal(await watcher.getByRole('button', { name: 'Allow once' }).isDisabled(), true);
   assert.equal(await watcher.getByRole('combobox', { name: 'Message' }).isVisible(), false);
   await page.getByRole('button', { name: 'Revoke Guest' }).click();

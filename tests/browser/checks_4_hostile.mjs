@@ -99,6 +99,9 @@ export async function a_push_reaches_the_worker(world) {
     return first === undefined ? null : { title: first.title, body: first.body, data: first.data };
   }));
   assert.deepEqual(shown, { title: 'Harbour needs you', body: 'Bash: touch x.txt', data: { sessionId: 'abc' } });
+  // Whoever looks at the session has seen it.
+  await page.evaluate(() => { location.hash = '#/s/abc'; });
+  await until('it is gone', () => page.evaluate(async () => (await (await navigator.serviceWorker.ready).getNotifications()).length === 0));
 }
 
 export async function nobody_is_called_who_looks(world) {

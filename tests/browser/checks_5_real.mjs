@@ -21,7 +21,7 @@ export async function the_real_cli(world) {
   assert.equal(await page.locator('.rows .row.said strong').textContent(), 'real');
   // A command, with the CLI's own suggestions.
   await say(page, 'make a file');
-  await card(page).getByText('touch yes.txt').waitFor();
+  await card(page).getByText('touch yes.txt', { exact: true }).waitFor();
   await card(page).getByRole('button', { name: 'Always…' }).click();
   assert.match(await card(page).locator('.rule code').first().textContent(), /touch/);
   await card(page).getByRole('button', { name: 'Allow and remember' }).click();

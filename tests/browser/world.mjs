@@ -39,8 +39,8 @@ export class World {
   }
 
   /** Starts the bridge: with a script of this folder, or with the demo. */
-  async serve({ script = 'talk.toml', path = null, strips = false, gate = false } = {}) {
-    const args = script === 'demo' ? ['--demo'] : ['--script', join(HERE, script)];
+  async serve({ script = 'talk.toml', path = null, strips = false, gate = false, further = [] } = {}) {
+    const args = [...(script === 'demo' ? ['--demo'] : ['--script', join(HERE, script)]), ...further];
     if (gate || path !== null) {
       this.#gate = await Gate.open(path ?? '', strips);
       args.push('--public-url', this.#gate.url);

@@ -94,11 +94,24 @@ worker.addEventListener('push', (/** @type {any} */ event) => {
   event.waitUntil(worker.registration.showNotification(news.title ?? 'Pilothouse needs you', {
     body: news.body ?? 'A session waits for your answer.',
     tag: news.tag ?? news.sessionId ?? 'pilothouse',
+    // What replaces an older one of the same session is news all the same.
+    renotify: true,
     icon: 'icons/icon-192.png',
     badge: 'icons/icon-192.png',
     data: { sessionId: news.sessionId },
   }));
 });
+
+worker.addEventListener('pushsubscriptionchange', (/** @type {any} */ event) => event.waitUntil(subscribeAgain(event.newSubscription)));
+
+/** The browser's address has changed, or is gone: the bridge has to know the new one. @param {PushSubscription | null | undefined} fresh */
+async function subscribeAgain(fresh) {
+  const { key } = await (await fetch(new URL('push/key', base))).json();
+  const subscription = fresh ?? (await worker.registration.pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: key }));
+  await fetch(new URL('push/subscribe', base), {
+    method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(subscription),
+  });
+}
 
 worker.addEventListener('notificationclick', (/** @type {any} */ event) => {
   event.notification.close();

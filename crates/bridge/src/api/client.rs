@@ -84,6 +84,11 @@ pub struct Received {
 }
 
 impl Received {
+    /// What the client calls the request in a frame, for who does not carry it out.
+    pub(crate) fn request_id(text: &str) -> Option<RequestId> {
+        serde_json::from_str::<Head<'_>>(text).ok()?.request_id
+    }
+
     /// Reads one frame.
     pub fn decode(text: &str) -> Self {
         // A list would be read as the members of the message in their order.

@@ -77,6 +77,14 @@ impl Reply {
         Self::read(&super::logged::tag_of(text), text)
     }
 
+    /// The reply in the words of the original client, which knows no reply to a decision: it hears of one that does not hold.
+    pub(crate) fn for_the_original_client(self) -> Self {
+        let Self::ApprovalReply(reply) = &self else { return self };
+        let Some(message) = reply.problem() else { return self };
+        let session_id = Some(reply.session_id.clone());
+        ErrorReply { message, error_code: ErrorCode::Refused, session_id, client_message_id: None }.into()
+    }
+
     /// Whether the original client knows this message.
     pub fn is_original(&self) -> bool {
         !matches!(
@@ -91,6 +99,23 @@ impl Reply {
                 | Self::Presence(_)
                 | Self::Pong(_)
         )
+    }
+}
+
+impl ApprovalReply {
+    /// Why the decision does not hold, in words; nothing when it does.
+    fn problem(&self) -> Option<String> {
+        match self.status {
+            ApprovalStatus::Accepted => None,
+            ApprovalStatus::AlreadyResolved => {
+                let by = self.by.as_deref().unwrap_or("somebody else");
+                Some(format!("this was decided already, by {by}"))
+            }
+            ApprovalStatus::Gone => {
+                let why = self.why.as_deref().unwrap_or("it is gone");
+                Some(format!("there is nothing to decide: {why}"))
+            }
+        }
     }
 }
 
@@ -194,6 +219,9 @@ pub struct Welcome {
     /// The directories beneath which sessions may work.
     #[serde(default)]
     pub roots: Vec<String>,
+    /// The longest message that the bridge takes, in bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message_bytes: Option<usize>,
 }
 
 /// Which agent runs, and why this one.

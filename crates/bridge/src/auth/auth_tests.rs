@@ -11,7 +11,7 @@ fn a_pairing_code_is_good_once_and_for_two_minutes() {
     let devices = Devices::open(place.path().join("devices.json")).unwrap();
     let pairing = Pairing::default();
     let start = Instant::now();
-    let code = pairing.offer_at(Scopes::usual(), start).unwrap();
+    let code = pairing.offer_at(Scopes::usual(), None, start).unwrap();
     assert_eq!(code.as_str().len(), 16, "eighty bits");
     let (device, secret) = pairing.claim_at(code.as_str(), "My\u{7} phone", &devices, start).unwrap();
     assert_eq!(device.name, "My phone");
@@ -20,7 +20,7 @@ fn a_pairing_code_is_good_once_and_for_two_minutes() {
     let again = pairing.claim_at(code.as_str(), "thief", &devices, start);
     assert!(matches!(again, Err(ClaimError::Invalid)), "replayed");
 
-    let code = pairing.offer_at(Scopes::usual(), start).unwrap();
+    let code = pairing.offer_at(Scopes::usual(), None, start).unwrap();
     let late = start + Duration::from_secs(121);
     assert!(
         matches!(pairing.claim_at(code.as_str(), "late", &devices, late), Err(ClaimError::Invalid)),
@@ -30,12 +30,29 @@ fn a_pairing_code_is_good_once_and_for_two_minutes() {
 }
 
 #[test]
+fn a_pairing_code_is_good_no_longer_than_the_device_that_offers_it() {
+    let place = tempfile::tempdir().unwrap();
+    let devices = Devices::open(place.path().join("devices.json")).unwrap();
+    let pairing = Pairing::default();
+    let (phone, _) = devices.add("phone", Scopes::usual()).unwrap();
+    let offer = || pairing.offer(Scopes::usual(), Some(&phone.id)).unwrap();
+    let (first, second) = (offer(), offer());
+    assert!(pairing.claim(first.as_str(), "tablet", &devices).is_ok());
+    devices.revoke("phone").unwrap();
+    let late = pairing.claim(second.as_str(), "thief", &devices);
+    assert!(matches!(late, Err(ClaimError::Invalid)), "{late:?}");
+    // What the user at this machine offers is nobody else's to take away.
+    let own = pairing.offer(Scopes::usual(), None).unwrap();
+    assert!(pairing.claim(own.as_str(), "phone", &devices).is_ok());
+}
+
+#[test]
 fn guessing_codes_tells_little_and_shuts_nobody_out() {
     let place = tempfile::tempdir().unwrap();
     let devices = Devices::open(place.path().join("devices.json")).unwrap();
     let pairing = Pairing::default();
     let start = Instant::now();
-    let code = pairing.offer_at(Scopes::usual(), start).unwrap();
+    let code = pairing.offer_at(Scopes::usual(), None, start).unwrap();
     let guesses = (0..100).map(|n| pairing.claim_at(&format!("guess{n}"), "x", &devices, start));
     let answered = guesses.filter(|guess| matches!(guess, Err(ClaimError::Invalid))).count();
     assert_eq!(answered, 5, "the others are told to stop");
@@ -117,6 +134,25 @@ fn credentials_are_kept_as_hashes_in_files_of_the_user_alone() {
         (Scopes::all(), vec!["this machine".to_owned()])
     );
 
+    // Also when it was once revoked, and has another name since then.
+    again.revoke("this machine").unwrap();
+    std::fs::remove_file(&token).unwrap();
+    let second = again.owner(&token).unwrap();
+    let again = Devices::open(&file).unwrap();
+    assert_eq!(again.authenticate(&second).unwrap().name, "this machine 2");
+    std::fs::remove_file(&token).unwrap();
+    let third = again.owner(&token).unwrap();
+    assert!(again.authenticate(&second).is_none());
+    assert_eq!(again.authenticate(&third).unwrap().name, "this machine 2");
+    // A file from before owners were marked: who has the token is the owner.
+    let unmarked = std::fs::read_to_string(&file).unwrap().replace("\"is_owner\": true,", "");
+    std::fs::write(&file, unmarked).unwrap();
+    let old = Devices::open(&file).unwrap();
+    assert_eq!(old.owner(&token).unwrap(), third);
+    std::fs::remove_file(&token).unwrap();
+    old.owner(&token).unwrap();
+    assert!(old.authenticate(&third).is_none());
+
     std::fs::write(&file, "{").unwrap();
     assert!(matches!(Devices::open(&file), Err(DeviceError::File { .. })), "a broken file lets nobody in");
 }
@@ -165,6 +201,16 @@ fn only_the_bridge_s_own_names_and_pages_are_answered() {
         assert_eq!(origins.allow(&headers(pairs)), allowed, "{pairs:?}");
     }
     assert_eq!(origins.base(), "/bridge");
+    // A cookie is good where the page is, which has no sub-path on this machine.
+    for (origin, path) in [("https://me.example.org", "/bridge"), ("http://localhost:8000", "")] {
+        assert_eq!(origins.path_of_page(&headers(&[("origin", origin)])), path);
+    }
+    // Browsers leave the usual port out, whoever writes it.
+    let mut with_port = Origins::default();
+    with_port.public("https://me.example.org:443").unwrap();
+    assert!(with_port.allow(&headers(&[("host", "me.example.org"), ("origin", "https://me.example.org")])));
+    assert!(with_port.allow(&headers(&[("host", "me.example.org:443")])));
+    assert!(!with_port.allow(&headers(&[("host", "me.example.org:80")])));
     for wrong in ["me.example.org", "ftp://x", "https://user@x", "https://x/?q=1", ""] {
         assert!(Origins::default().public(wrong).is_err(), "{wrong}");
     }

@@ -38,6 +38,9 @@ pub struct Device {
     pub scopes: Scopes,
     /// When it was added, in milliseconds since 1970.
     pub added_at: i64,
+    /// Whether it is the user at this machine, whatever it is called.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    is_owner: bool,
     /// When its access was taken away. It is kept for its name, which logs still tell of: no other device gets it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     revoked_at: Option<i64>,
@@ -54,6 +57,14 @@ pub enum DeviceError {
         /// The file.
         path: PathBuf,
         /// What is wrong.
+        reason: String,
+    },
+    /// The device is out, and the file still has it.
+    #[error("{name} is out until the bridge is started again, and then in again: {reason}")]
+    OnlyForNow {
+        /// Its name.
+        name: String,
+        /// Why it stays in the file.
         reason: String,
     },
     /// There is no such device.
@@ -107,6 +118,10 @@ impl Devices {
     /// # Errors
     /// When the file cannot be written.
     pub fn add(&self, name: &str, scopes: Scopes) -> Result<(Device, Secret), DeviceError> {
+        self.add_as(name, scopes, false)
+    }
+
+    fn add_as(&self, name: &str, scopes: Scopes, is_owner: bool) -> Result<(Device, Secret), DeviceError> {
         let secret = Secret::fresh().map_err(|error| file_error(&self.path, &error))?;
         let mut inner = self.lock();
         let device = Device {
@@ -114,6 +129,7 @@ impl Devices {
             name: free_name(name, &inner.devices),
             scopes,
             added_at: now(),
+            is_owner,
             revoked_at: None,
             hash: secret.hash(),
         };
@@ -131,10 +147,15 @@ impl Devices {
         self.lock().allowed().find(|device| device.hash == hash).cloned()
     }
 
+    /// Whether the device may talk to the bridge.
+    pub(super) fn knows(&self, id: &DeviceId) -> bool {
+        self.lock().knows(id)
+    }
+
     /// Cancelled when the device is revoked.
     pub fn revoked(&self, id: &DeviceId) -> CancellationToken {
         let mut inner = self.lock();
-        if !inner.allowed().any(|device| device.id == *id) {
+        if !inner.knows(id) {
             let token = CancellationToken::new();
             token.cancel();
             return token;
@@ -158,7 +179,11 @@ impl Devices {
         if let Some(connected) = inner.connected.remove(&device.id) {
             connected.cancel();
         }
-        self.save(&inner.devices)?;
+        let kept = |error: DeviceError| DeviceError::OnlyForNow {
+            name: device.name.clone(),
+            reason: error.to_string(),
+        };
+        self.save(&inner.devices).map_err(kept)?;
         Ok(device)
     }
 
@@ -174,7 +199,8 @@ impl Devices {
     pub fn owner(&self, token_file: &Path) -> Result<Secret, DeviceError> {
         if let Ok(text) = std::fs::read_to_string(token_file) {
             let secret = Secret::presented(text.trim());
-            if self.authenticate(&secret).is_some() {
+            if let Some(device) = self.authenticate(&secret) {
+                self.mark_owner(&device.id)?;
                 return Ok(secret);
             }
         }
@@ -184,16 +210,27 @@ impl Devices {
         Ok(secret)
     }
 
+    /// Owners were not always marked, and only their names told who they are.
+    fn mark_owner(&self, id: &DeviceId) -> Result<(), DeviceError> {
+        let mut inner = self.lock();
+        let unmarked = |device: &&mut Device| device.id == *id && !device.is_owner;
+        let Some(owner) = inner.devices.iter_mut().find(unmarked) else { return Ok(()) };
+        owner.is_owner = true;
+        self.save(&inner.devices)
+    }
+
     /// A new credential for the user at this machine. The one that is lost is good for nobody any more.
     fn renewed_owner(&self) -> Result<Secret, DeviceError> {
         let mut inner = self.lock();
-        let is_owner = |device: &&mut Device| device.revoked_at.is_none() && device.name == OWNER;
+        let is_owner =
+            |device: &&mut Device| device.revoked_at.is_none() && (device.is_owner || device.name == OWNER);
         let Some(owner) = inner.devices.iter_mut().find(is_owner) else {
             drop(inner);
-            return Ok(self.add(OWNER, Scopes::all())?.1);
+            return Ok(self.add_as(OWNER, Scopes::all(), true)?.1);
         };
         let secret = Secret::fresh().map_err(|error| file_error(&self.path, &error))?;
         owner.hash = secret.hash();
+        owner.is_owner = true;
         self.save(&inner.devices)?;
         Ok(secret)
     }
@@ -207,6 +244,10 @@ impl Devices {
 impl Inner {
     fn allowed(&self) -> impl Iterator<Item = &Device> {
         self.devices.iter().filter(|device| device.revoked_at.is_none())
+    }
+
+    fn knows(&self, id: &DeviceId) -> bool {
+        self.allowed().any(|device| device.id == *id)
     }
 }
 

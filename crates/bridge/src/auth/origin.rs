@@ -20,6 +20,8 @@ pub struct Origins {
     origins: Vec<String>,
     /// What stands before every path behind a proxy; empty or `/like/this`.
     base: String,
+    /// The origin of pages behind the proxy.
+    public: Option<String>,
 }
 
 impl Origins {
@@ -34,7 +36,7 @@ impl Origins {
 
     /// One more name that the bridge answers to.
     pub fn answer_to(&mut self, name: &str, port: u16, tls: bool) {
-        let (scheme, usual) = if tls { ("https", 443) } else { ("http", 80) };
+        let (scheme, usual) = usual(tls);
         let name = name.to_lowercase();
         self.hosts.push(format!("{name}:{port}"));
         if port == usual {
@@ -59,9 +61,9 @@ impl Origins {
         if uri.query().is_some() {
             return Err(error());
         }
-        let authority = authority.as_str().to_lowercase();
-        self.hosts.push(authority.clone());
-        self.origins.push(format!("{scheme}://{authority}"));
+        let tls = scheme == "https";
+        self.answer_to(authority.host(), authority.port_u16().unwrap_or(usual(tls).1), tls);
+        self.public = self.origins.last().cloned();
         self.base = uri.path().trim_end_matches('/').to_owned();
         Ok(())
     }
@@ -69,6 +71,12 @@ impl Origins {
     /// What stands before every path behind the proxy.
     pub fn base(&self) -> &str {
         &self.base
+    }
+
+    /// Where the page is that sent this: beneath the base if it came by the proxy, else at the top.
+    pub fn path_of_page(&self, headers: &HeaderMap) -> &str {
+        let origin = headers.get(ORIGIN).and_then(|origin| origin.to_str().ok()).map(str::to_lowercase);
+        if origin.is_some() && origin == self.public { &self.base } else { "" }
     }
 
     /// Whether a request is addressed to the bridge and comes from a page of the bridge, or from no page at all.
@@ -97,4 +105,9 @@ impl Origins {
     pub fn is_from_a_page(&self, headers: &HeaderMap) -> bool {
         headers.contains_key(ORIGIN) && self.origin_is_ours(headers)
     }
+}
+
+/// The scheme, and the port that browsers leave out.
+fn usual(tls: bool) -> (&'static str, u16) {
+    if tls { ("https", 443) } else { ("http", 80) }
 }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use thiserror::Error;
 
-use super::device::{Device, DeviceError, Devices};
+use super::device::{Device, DeviceError, DeviceId, Devices};
 use super::limit::Bucket;
 use super::scope::Scopes;
 use super::secret::{Secret, random};
@@ -64,6 +64,8 @@ struct Inner {
 struct Open {
     hash: String,
     scopes: Scopes,
+    /// The device that lets another one in; none when the user at this machine does.
+    by: Option<DeviceId>,
     until: Instant,
 }
 
@@ -75,15 +77,21 @@ impl Default for Pairing {
 }
 
 impl Pairing {
-    /// A new code. Whoever claims it becomes a device that may do `scopes`.
+    /// A new code. Whoever claims it becomes a device that may do `scopes`. What a device offers is good as long as that
+    /// device is.
     ///
     /// # Errors
     /// When the system has no randomness to give.
-    pub fn offer(&self, scopes: Scopes) -> std::io::Result<Code> {
-        self.offer_at(scopes, Instant::now())
+    pub fn offer(&self, scopes: Scopes, by: Option<&DeviceId>) -> std::io::Result<Code> {
+        self.offer_at(scopes, by, Instant::now())
     }
 
-    pub(crate) fn offer_at(&self, scopes: Scopes, now: Instant) -> std::io::Result<Code> {
+    pub(crate) fn offer_at(
+        &self,
+        scopes: Scopes,
+        by: Option<&DeviceId>,
+        now: Instant,
+    ) -> std::io::Result<Code> {
         let letter = |byte: u8| LETTERS.get(usize::from(byte % 32)).copied().map_or('x', char::from);
         let code: String = random::<LENGTH>()?.into_iter().map(letter).collect();
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
@@ -92,7 +100,7 @@ impl Pairing {
             inner.open.remove(0);
         }
         let hash = Secret::presented(code.as_str()).hash();
-        inner.open.push(Open { hash, scopes, until: now + LIFE });
+        inner.open.push(Open { hash, scopes, by: by.cloned(), until: now + LIFE });
         Ok(Code(code))
     }
 
@@ -112,7 +120,7 @@ impl Pairing {
         now: Instant,
     ) -> Result<(Device, Secret), ClaimError> {
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
-        inner.open.retain(|open| open.until > now);
+        inner.open.retain(|open| open.until > now && open.by.as_ref().is_none_or(|by| devices.knows(by)));
         let hash = Secret::presented(code.trim().to_lowercase()).hash();
         let Some(at) = inner.open.iter().position(|open| open.hash == hash) else {
             // A right code is always good: who guesses must not shut those out who have one.

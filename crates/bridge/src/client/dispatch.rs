@@ -2,14 +2,12 @@
 
 use std::sync::Arc;
 
-use pilothouse::{PermissionMode, PermissionUpdate};
-
 use super::{Client, Gone, Sink, scopes};
 use crate::api::{
-    ApprovalId, ApproveAlways, ClientMessage, ErrorCode, ErrorReply, GetHistory, PROTOCOL, Pong, Received,
-    RequestId, Seq, SessionCreated, SessionId, SessionList, StreamRendered, Subscribe, Subscribed, Welcome,
+    ApprovalId, ClientMessage, ErrorCode, ErrorReply, GetHistory, PROTOCOL, Pong, Received, RequestId, Seq,
+    SessionCreated, SessionId, SessionList, StreamRendered, Subscribe, Subscribed, Welcome,
 };
-use crate::auth::{Project, Scope};
+use crate::auth::Project;
 use crate::render;
 use crate::session::{Channel, Parcel, Refusal, Started, Verdict, What};
 use crate::ws;
@@ -86,9 +84,8 @@ impl Client {
                 self.decide(approve.session_id, approve.id, Verdict::Allow, request_id).await
             }
             ClientMessage::ApproveAlways(always) => {
-                self.may_pick(&always)?;
                 let (session, id) = (always.session_id.clone(), always.id.clone());
-                self.decide(session, id, Verdict::Always(always), request_id).await
+                self.decide(session, id, Verdict::Always(always, self.device.scopes), request_id).await
             }
             ClientMessage::Reject(reject) => {
                 let (session, id) = (reject.session_id.clone(), reject.id.clone());
@@ -125,6 +122,7 @@ impl Client {
                     scopes: self.device.scopes.names(),
                     agent: self.agent.as_deref().cloned(),
                     roots: self.roots.paths().map(|root| root.to_string_lossy().into_owned()).collect(),
+                    message_bytes: self.message_bytes,
                 };
                 Ok(self.reply(welcome, request_id, sink).await?)
             }
@@ -175,25 +173,6 @@ impl Client {
         let not_allowed =
             |error: crate::auth::RootsError| Refusal::new(ErrorCode::ProjectNotAllowed, error.to_string());
         self.roots.open(path).map_err(not_allowed)
-    }
-
-    /// A mode is changed by whom may change it, also where the CLI suggests it; one that never asks is granted on its own.
-    fn may_pick(&self, always: &ApproveAlways) -> Result<(), Refusal> {
-        let Some(session_id) = always.session_id.as_ref().or(self.addressed.as_ref()) else { return Ok(()) };
-        let view = self.hub.view(session_id);
-        let open = view.as_ref().and_then(|view| view.approval(&always.id));
-        let picked = always.suggestions.iter().flatten().filter_map(|at| open?.suggestions.get(*at));
-        let mode = |update: &PermissionUpdate| match update {
-            PermissionUpdate::SetMode(set) => Some(set.mode.clone()),
-            _ => None,
-        };
-        for mode in picked.filter_map(mode) {
-            scopes::need(Scope::Configure, self.device.scopes)?;
-            if mode == PermissionMode::BypassPermissions {
-                scopes::need(Scope::Bypass, self.device.scopes)?;
-            }
-        }
-        Ok(())
     }
 
     /// A session of a project that may be seen. Any other is as good as none.
@@ -273,6 +252,7 @@ impl Client {
                 let session_id = Some(session_id.clone());
                 ErrorReply { message, error_code: code, session_id, client_message_id }.into()
             });
+            let reply = if extended { reply } else { reply.for_the_original_client() };
             if extended || reply.is_original() {
                 let frame = ws::text_frame(&reply.encode(request_id.as_ref()));
                 outbox.push_answer(Parcel {

@@ -36,6 +36,8 @@ pub struct Client {
     device: Device,
     roots: Roots,
     agent: Option<Arc<AgentInfo>>,
+    /// The longest message that it may send, if it is told.
+    message_bytes: Option<usize>,
     outbox: Arc<Outbox>,
     /// Whether it has said `hello`.
     extended: bool,
@@ -57,6 +59,7 @@ impl Client {
             device,
             roots,
             agent: None,
+            message_bytes: None,
             outbox: Arc::default(),
             extended: false,
             addressed: None,
@@ -73,9 +76,21 @@ impl Client {
         self
     }
 
+    /// Lets the client know how long a message may be.
+    #[must_use]
+    pub fn limited_to(mut self, message_bytes: usize) -> Self {
+        self.message_bytes = Some(message_bytes);
+        self
+    }
+
     /// Where events for this client wait.
     pub fn outbox(&self) -> Arc<Outbox> {
         Arc::clone(&self.outbox)
+    }
+
+    /// Nobody looks at this client any more; tells whether somebody was taken to.
+    pub(crate) fn stop_viewing(&mut self) -> bool {
+        self.viewing.take().is_some()
     }
 
     /// The device.

@@ -1,6 +1,6 @@
 //! Which scope a message needs.
 
-use crate::api::{ClientMessage, ErrorCode};
+use crate::api::ClientMessage;
 use crate::auth::{Scope, Scopes};
 use crate::session::Refusal;
 
@@ -14,19 +14,7 @@ pub(super) fn check(message: &ClientMessage, scopes: Scopes) -> Result<(), Refus
         wider_mode.then_some(Scope::Configure),
         (mode == Some("bypassPermissions")).then_some(Scope::Bypass),
     ];
-    needed.into_iter().flatten().try_for_each(|scope| need(scope, scopes))
-}
-
-/// Refuses unless this is among what a device may do.
-pub(super) fn need(scope: Scope, scopes: Scopes) -> Result<(), Refusal> {
-    if scopes.has(scope) {
-        return Ok(());
-    }
-    let name = scope.as_str();
-    let message = format!(
-        "this device lacks the scope `{name}`: pair it again with an address from `pilothouse serve pair --may …,{name}`"
-    );
-    Err(Refusal::new(ErrorCode::Forbidden, message))
+    needed.into_iter().flatten().try_for_each(|scope| Refusal::without(scope, scopes))
 }
 
 fn usual(message: &ClientMessage) -> Scope {

@@ -6,12 +6,16 @@ use std::time::Duration;
 
 use reqwest::StatusCode;
 use reqwest::header::{AUTHORIZATION, CONTENT_ENCODING, RETRY_AFTER};
+use tokio::sync::Semaphore;
 
 use super::encrypt::{self, encrypt};
 use super::endpoint::{PublicNames, Reach};
 use super::subscriptions::{PushError, Subscribed, Subscription, Subscriptions, file_error};
 use super::vapid::Vapid;
 use crate::auth::DeviceId;
+
+/// How many messages are on their way at a time.
+const AT_ONCE: usize = 16;
 
 /// How often one message is tried.
 const ATTEMPTS: u32 = 5;
@@ -67,6 +71,8 @@ pub(crate) enum Delivered {
     Gone,
     /// The service refused it, or could not be reached.
     No,
+    /// It was no news any more.
+    Unwanted,
 }
 
 /// Sends messages to the browsers that want them.
@@ -76,6 +82,7 @@ pub(crate) struct Push {
     contact: String,
     first_wait: Duration,
     reach: Reach,
+    slots: Semaphore,
     /// Made when it is first needed, as it reads the certificates of the system.
     http: OnceLock<Result<reqwest::Client, String>>,
 }
@@ -90,7 +97,8 @@ impl Push {
         let public = Some(url.to_owned()).filter(|url| url.starts_with("https:"));
         let contact = setup.contact.or(public).unwrap_or_else(|| NO_CONTACT.to_owned());
         let first_wait = setup.first_wait;
-        Ok(Self { vapid, subscriptions, contact, first_wait, reach, http: OnceLock::new() })
+        let slots = Semaphore::new(AT_ONCE);
+        Ok(Self { vapid, subscriptions, contact, first_wait, reach, slots, http: OnceLock::new() })
     }
 
     /// What browsers subscribe to.
@@ -124,17 +132,26 @@ impl Push {
         all.map(|Subscribed { device, subscription }| (device, subscription)).collect()
     }
 
-    /// Sends a message to one browser, several times if need be. `topic` is what a newer message replaces an older one by.
+    /// Sends a message to one browser, several times if need be, as long as it is wanted. `topic` is what a newer message
+    /// replaces an older one by.
     pub(crate) async fn send(
         &self,
         to: &Subscription,
         message: &str,
         topic: &str,
         urgency: Urgency,
+        is_wanted: impl Fn() -> bool,
     ) -> Delivered {
         let mut wait = self.first_wait;
         for attempt in 1..=ATTEMPTS {
-            let asked_to_wait = match self.attempt(to, message, topic, urgency).await {
+            // Only while it is on its way: what waits for a service that is down must not keep others waiting.
+            let slot = self.slots.acquire().await;
+            if !is_wanted() {
+                return Delivered::Unwanted;
+            }
+            let answer = self.attempt(to, message, topic, urgency).await;
+            drop(slot);
+            let asked_to_wait = match answer {
                 Ok(Answer { status, .. }) if status.is_success() => return Delivered::Yes,
                 Ok(Answer { status: StatusCode::NOT_FOUND | StatusCode::GONE, .. }) => {
                     if let Err(error) = self.subscriptions.remove(None, &to.endpoint) {

@@ -19,7 +19,7 @@ impl Control {
     /// # Errors
     /// When the system has no randomness to give.
     pub fn pairing_url(&self, scopes: Scopes) -> Result<String, ServeError> {
-        let code = self.shared.pairing.offer(scopes).map_err(ServeError::Randomness)?;
+        let code = self.shared.pairing.offer(scopes, None).map_err(ServeError::Randomness)?;
         Ok(self.shared.pairing_url(&code))
     }
 

@@ -17,7 +17,7 @@ use serde_json::json;
 use super::respond::{Body, json as json_response, text};
 use super::serve::Shared;
 use super::{notify, outputs, picture, socket, static_files};
-use crate::auth::{ClaimError, Device, Origins, Scope, Scopes, Secret};
+use crate::auth::{ClaimError, Device, DeviceError, Origins, Scope, Scopes, Secret};
 use crate::ws;
 
 /// The longest body of a request.
@@ -190,6 +190,7 @@ struct Revoke {
 
 async fn pair(shared: &Shared, origins: &Origins, request: Request<Incoming>) -> Response<Body> {
     let from_a_page = origins.is_from_a_page(request.headers());
+    let path = origins.path_of_page(request.headers()).to_owned();
     let claim: Claim = match body(shared, request).await {
         Ok(claim) => claim,
         Err(refused) => return *refused,
@@ -212,10 +213,9 @@ async fn pair(shared: &Shared, origins: &Origins, request: Request<Incoming>) ->
     let mut response = json_response(StatusCode::OK, &answer);
     let secure = if shared.secure_cookies { "; Secure" } else { "" };
     let cookie = format!(
-        "{}={}; Path={}/; Max-Age={COOKIE_SECONDS}; HttpOnly; SameSite=Strict{secure}",
+        "{}={}; Path={path}/; Max-Age={COOKIE_SECONDS}; HttpOnly; SameSite=Strict{secure}",
         shared.cookie,
         secret.reveal(),
-        origins.base(),
     );
     if let Ok(cookie) = HeaderValue::from_str(&cookie) {
         response.headers_mut().insert(SET_COOKIE, cookie);
@@ -238,7 +238,7 @@ async fn offer(shared: &Shared, device: &Device, request: Request<Incoming>) -> 
     };
     let own = Vec::from(device.scopes).into_iter();
     let scopes = own.filter(|scope| *scope != Scope::Bypass && wanted.has(*scope)).collect();
-    match shared.pairing.offer(scopes) {
+    match shared.pairing.offer(scopes, Some(&device.id)) {
         Ok(code) => {
             let url = shared.pairing_url(&code);
             // A phone's camera is of use only where the phone can reach the bridge.
@@ -272,7 +272,8 @@ async fn revoke(shared: &Shared, request: Request<Incoming>) -> Response<Body> {
             tracing::info!(device = device.name, "revoked");
             json_response(StatusCode::OK, &json!({"revoked": device.name}))
         }
-        Err(error) => text(StatusCode::NOT_FOUND, format!("{error}\n")),
+        Err(error @ DeviceError::Unknown(_)) => text(StatusCode::NOT_FOUND, format!("{error}\n")),
+        Err(error) => text(StatusCode::INTERNAL_SERVER_ERROR, format!("{error}\n")),
     }
 }
 

@@ -6,7 +6,6 @@ use hyper::body::Incoming;
 use hyper::{Method, Request, Response, StatusCode};
 use serde::Deserialize;
 use serde_json::json;
-use tokio::sync::Semaphore;
 use tokio::sync::broadcast::error::RecvError;
 
 use super::http;
@@ -16,30 +15,37 @@ use crate::auth::{Device, DeviceId};
 use crate::push::{Delivered, PushError, Subscription, Urgency};
 use crate::session::News;
 
-/// How many messages are on their way at a time.
-const AT_ONCE: usize = 16;
-
 /// The longest topic that services take.
 const LONGEST_TOPIC: usize = 32;
 
 /// Sends news to the browsers of devices that nobody looks at, until the bridge closes.
 pub(super) async fn run(shared: Arc<Shared>) {
     let mut news = shared.hub.news();
-    let slots = Arc::new(Semaphore::new(AT_ONCE));
     loop {
         let heard = tokio::select! {
             heard = news.recv() => heard,
             () = shared.closing.cancelled() => return,
         };
         match heard {
-            Ok(news) => send(&shared, &slots, &news),
+            Ok(news) => send(&shared, &Arc::new(news), None),
             Err(RecvError::Lagged(missed)) => tracing::warn!(missed, "too much news to send all of it"),
             Err(RecvError::Closed) => return,
         }
     }
 }
 
-fn send(shared: &Arc<Shared>, slots: &Arc<Semaphore>, news: &News) {
+/// Tells a device what waits for a decision. It was taken for one that somebody looks at, and its connection was dead: what
+/// happened meanwhile nobody has seen there.
+pub(super) fn catch_up(shared: &Arc<Shared>, device: &DeviceId) {
+    for view in shared.hub.list(false) {
+        for request in &view.approvals {
+            send(shared, &Arc::new(News::asked(request, &view)), Some(device));
+        }
+    }
+}
+
+/// Sends news to this device, or to all.
+fn send(shared: &Arc<Shared>, news: &Arc<News>, to: Option<&DeviceId>) {
     forget_revoked(shared);
     let message = json!({
         "title": news.title, "body": news.body, "sessionId": news.session_id, "approvalId": news.approval_id,
@@ -50,16 +56,17 @@ fn send(shared: &Arc<Shared>, slots: &Arc<Semaphore>, news: &News) {
         news.session_id.as_str().chars().filter(char::is_ascii_alphanumeric).take(LONGEST_TOPIC).collect();
     let urgency = if news.approval_id.is_some() { Urgency::High } else { Urgency::Normal };
     for (device, subscription) in shared.push.subscribed() {
-        if shared.hub.viewers().looks_at(&device) {
+        if to.is_some_and(|to| *to != device) || !is_wanted(shared, &device, news) {
             continue;
         }
-        let (shared, slots) = (Arc::clone(shared), Arc::clone(slots));
+        let (shared, news) = (Arc::clone(shared), Arc::clone(news));
         let (message, topic) = (message.clone(), topic.clone());
         let tasks = shared.tasks.clone();
         tasks.spawn(async move {
             let sending = async {
-                let _slot = slots.acquire().await;
-                if shared.push.send(&subscription, &message, &topic, urgency).await == Delivered::Gone {
+                let is_wanted = || is_wanted(&shared, &device, &news);
+                let sent = shared.push.send(&subscription, &message, &topic, urgency, is_wanted).await;
+                if sent == Delivered::Gone {
                     tracing::info!(device = device.0, "a browser is no longer subscribed");
                 }
             };
@@ -69,6 +76,12 @@ fn send(shared: &Arc<Shared>, slots: &Arc<Semaphore>, news: &News) {
             }
         });
     }
+}
+
+/// Whether this is still news for a device: nobody looks at it, and what waits for a decision still does.
+fn is_wanted(shared: &Shared, device: &DeviceId, news: &News) -> bool {
+    let waits = |id| shared.hub.view(&news.session_id).is_some_and(|view| view.approval(id).is_some());
+    !shared.hub.viewers().looks_at(device) && news.approval_id.as_ref().is_none_or(waits)
 }
 
 /// Takes away the subscriptions of devices that were revoked.

@@ -16,9 +16,10 @@ use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead as _, AsyncWriteExt as _, ReadBuf};
 
 use super::metrics::Gauge;
+use super::notify;
 use super::serve::Shared;
 use super::stream::Stream;
-use crate::api::ErrorCode;
+use crate::api::{ErrorCode, Received};
 use crate::auth::{Bucket, Device};
 use crate::client::{Client, Gone, Sink};
 use crate::session::{Refusal, Taken};
@@ -58,8 +59,9 @@ pub(super) async fn run(shared: &Arc<Shared>, upgraded: Upgraded, device: Device
     let _counted = Gauge::one_more(&shared.metrics.sockets);
     tracing::info!(device = device.name, "a client connects");
     let revoked = shared.devices.revoked(&device.id);
-    let mut client =
-        Client::new(shared.hub.clone(), device, shared.roots.clone()).told_of(shared.agent.clone());
+    let mut client = Client::new(shared.hub.clone(), device, shared.roots.clone())
+        .told_of(shared.agent.clone())
+        .limited_to(shared.limits.message_bytes);
     let outbox = client.outbox();
     let (stream, way_out) = io.into_inner().shared();
     if let Some(way_out) = way_out {
@@ -79,9 +81,13 @@ pub(super) async fn run(shared: &Arc<Shared>, upgraded: Upgraded, device: Device
         () = shared.closing.cancelled() => Some(CloseCode::GoingAway),
     };
     tracing::info!(device = client.device().name, ?code, "a client leaves");
+    if code == Some(CloseCode::Silent) && client.stop_viewing() {
+        notify::catch_up(shared, &client.device().id);
+    }
     let begun = outbox.wakes();
     if let Some(code) = code {
-        socket.pending.clear();
+        // Of the first frame a part may be written: without its rest, the one that closes would be taken for it.
+        socket.pending.truncate(1);
         socket.pending.extend([begun, close_frame(code)]);
         // Whether the client still reads it or not, the connection ends here.
         let (Ok(()) | Err(Gone)) = socket.flush().await;
@@ -203,7 +209,9 @@ impl<'a> Socket<'a> {
                         Box::pin(client.handle(&text, self)).await
                     } else if self.floods.take(Instant::now()) {
                         let refusal = Refusal::new(ErrorCode::RateLimited, "too many messages: slow down");
-                        self.send(text_frame(&refusal.into_reply().encode(None))).await
+                        // Whoever asked hears that this one is not answered.
+                        let request_id = Received::request_id(&text);
+                        self.send(text_frame(&refusal.into_reply().encode(request_id.as_ref()))).await
                     } else {
                         return Err(Some(CloseCode::Flooding));
                     }

@@ -160,7 +160,7 @@ impl Channel {
     /// Shows an event that is stored now.
     pub(crate) fn publish(&self, seq: Seq, at: i64, event: &Event, text: &str) {
         let mut inner = self.lock();
-        let before = inner.state.view.status;
+        let (before, interrupted) = (inner.state.view.status, inner.state.interrupted);
         inner.state.apply(seq, at, event);
         let status = inner.state.view.status;
         match event {
@@ -172,7 +172,7 @@ impl Channel {
             _ => {}
         }
         if self.outside.news.receiver_count() > 0
-            && let Some(news) = News::of(event, &inner.state.view)
+            && let Some(news) = News::of(event, &inner.state.view, interrupted)
         {
             // Nobody may be listening any more.
             drop(self.outside.news.send(news));

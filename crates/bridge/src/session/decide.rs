@@ -1,19 +1,21 @@
 //! From what a user decided to what the CLI is told.
 
-use pilothouse::PermissionUpdate;
 use pilothouse::proto::{PermissionUpdateDestination, RulesUpdate};
 use pilothouse::rules::Rule;
+use pilothouse::{PermissionMode, PermissionUpdate};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::refusal::Refusal;
 use crate::api::{Answer, ApproveAlways, Decision, ErrorCode, PermissionRequest, Reject};
+use crate::auth::{Scope, Scopes};
 
 /// A decision about an open approval.
 #[derive(Debug, Clone)]
 pub(crate) enum Verdict {
     Allow,
-    Always(ApproveAlways),
+    /// By a device that may do this: what it picks is known only here.
+    Always(ApproveAlways, Scopes),
     Deny(Reject),
     Answer(Answer),
 }
@@ -42,7 +44,7 @@ impl Verdict {
     pub(crate) fn on(&self, request: &PermissionRequest) -> Result<Ruling, Refusal> {
         match self {
             Self::Allow => Ok(ruling(Decision::Allowed, ToTheCli::Allow)),
-            Self::Always(always) => always_allow(always, request),
+            Self::Always(always, scopes) => always_allow(always, *scopes, request),
             Self::Deny(reject) => {
                 let message = reject.message.clone().filter(|message| !message.trim().is_empty());
                 let told = message.clone().unwrap_or_else(|| "The user refused this.".to_owned());
@@ -83,7 +85,11 @@ fn ruling(decision: Decision, answer: ToTheCli) -> Ruling {
     Ruling { decision, message: None, rules: Vec::new(), answer }
 }
 
-fn always_allow(always: &ApproveAlways, request: &PermissionRequest) -> Result<Ruling, Refusal> {
+fn always_allow(
+    always: &ApproveAlways,
+    scopes: Scopes,
+    request: &PermissionRequest,
+) -> Result<Ruling, Refusal> {
     let mut updates = Vec::new();
     match &always.suggestions {
         Some(picked) => {
@@ -95,6 +101,7 @@ fn always_allow(always: &ApproveAlways, request: &PermissionRequest) -> Result<R
                     );
                     return Err(Refusal::new(ErrorCode::MalformedMessage, message));
                 };
+                may_pick(update, scopes)?;
                 let update = update.clone();
                 updates.push(if always.for_session == Some(true) { for_session(update) } else { update });
             }
@@ -111,6 +118,16 @@ fn always_allow(always: &ApproveAlways, request: &PermissionRequest) -> Result<R
     }
     let rules = updates.iter().flat_map(shown).collect();
     Ok(Ruling { rules, ..ruling(Decision::AllowedAlways, ToTheCli::AllowUpdating(updates)) })
+}
+
+/// A mode is changed by whom may change it, also where the CLI suggests it; one that never asks is granted on its own.
+fn may_pick(update: &PermissionUpdate, scopes: Scopes) -> Result<(), Refusal> {
+    let PermissionUpdate::SetMode(set) = update else { return Ok(()) };
+    Refusal::without(Scope::Configure, scopes)?;
+    if set.mode == PermissionMode::BypassPermissions {
+        Refusal::without(Scope::Bypass, scopes)?;
+    }
+    Ok(())
 }
 
 fn for_session(mut update: PermissionUpdate) -> PermissionUpdate {

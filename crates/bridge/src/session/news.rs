@@ -16,31 +16,44 @@ pub(crate) struct News {
 }
 
 impl News {
-    /// What an event means for somebody who does not look. `view` is the session after it.
-    pub(crate) fn of(event: &Event, view: &SessionView) -> Option<Self> {
-        let project = view.project_path.rsplit('/').next().unwrap_or_default();
-        let name = short(view.title.as_deref().unwrap_or(project));
-        let (approval_id, title, body) = match event {
-            Event::PermissionRequest(request) => {
-                (Some(request.id.clone()), format!("{name} needs you"), asked(request))
-            }
+    /// What an event means for somebody who does not look. `view` is the session after it; `interrupted` tells whether somebody
+    /// has ended its turn.
+    pub(crate) fn of(event: &Event, view: &SessionView, interrupted: bool) -> Option<Self> {
+        let name = name_of(view);
+        let (title, body) = match event {
+            Event::PermissionRequest(request) => return Some(Self::asked(request, view)),
             Event::Result(end) => match (end.subtype.as_str(), &end.error) {
-                // Whoever stopped it knows.
+                // Whoever stopped it knows, and it has not failed.
                 ("stopped", _) => return None,
-                (_, Some(error)) => (None, format!("{name} failed"), short(error)),
+                (subtype, _) if interrupted && subtype != "success" => return None,
+                (_, Some(error)) => (format!("{name} failed"), short(error)),
                 (_, None) => (
-                    None,
                     format!("{name} is ready"),
                     short(view.last_line.as_deref().unwrap_or("The turn is over.")),
                 ),
             },
             _ => return None,
         };
-        Some(Self { session_id: view.session_id.clone(), approval_id, title, body })
+        Some(Self { session_id: view.session_id.clone(), approval_id: None, title, body })
+    }
+
+    /// Something waits for a decision.
+    pub(crate) fn asked(request: &PermissionRequest, view: &SessionView) -> Self {
+        Self {
+            session_id: view.session_id.clone(),
+            approval_id: Some(request.id.clone()),
+            title: format!("{} needs you", name_of(view)),
+            body: about(request),
+        }
     }
 }
 
-fn asked(request: &PermissionRequest) -> String {
+fn name_of(view: &SessionView) -> String {
+    let project = view.project_path.rsplit('/').next().unwrap_or_default();
+    short(view.title.as_deref().unwrap_or(project))
+}
+
+fn about(request: &PermissionRequest) -> String {
     if let Some(question) = request.questions.first() {
         return short(&question.question);
     }
@@ -49,8 +62,8 @@ fn asked(request: &PermissionRequest) -> String {
     }
     let input: serde_json::Value = serde_json::from_str(request.input.get()).unwrap_or_default();
     let told = ["command", "file_path", "notebook_path", "url", "query", "pattern"];
-    let about = told.iter().find_map(|name| input.get(name).and_then(serde_json::Value::as_str));
-    short(&about.map_or_else(|| request.tool_name.clone(), |about| format!("{}: {about}", request.tool_name)))
+    let what = told.iter().find_map(|name| input.get(name).and_then(serde_json::Value::as_str));
+    short(&what.map_or_else(|| request.tool_name.clone(), |what| format!("{}: {what}", request.tool_name)))
 }
 
 /// One line that fits.

@@ -1,6 +1,7 @@
 //! Why something that a client asked for was not done.
 
 use crate::api::{ErrorCode, ErrorReply, Reply, SessionId};
+use crate::auth::{Scope, Scopes};
 use crate::log::StorageError;
 
 /// Why something was not done, for the client that asked.
@@ -28,6 +29,18 @@ impl Refusal {
     /// The session's CLI is gone.
     pub(crate) fn not_running() -> Self {
         Self::new(ErrorCode::NotRunning, "the session's CLI is not running: resume the session first")
+    }
+
+    /// Refuses unless this is among what a device may do.
+    pub(crate) fn without(scope: Scope, scopes: Scopes) -> Result<(), Self> {
+        if scopes.has(scope) {
+            return Ok(());
+        }
+        let name = scope.as_str();
+        let message = format!(
+            "this device lacks the scope `{name}`: pair it again with an address from `pilothouse serve pair --may …,{name}`"
+        );
+        Err(Self::new(ErrorCode::Forbidden, message))
     }
 
     /// The reply that says so.

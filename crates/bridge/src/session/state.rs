@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use serde::Deserialize;
 
 use crate::api::{
-    ApprovalId, ClientMessageId, Decision, Event, Image, InputId, InputStateChange, Lifecycle, Logged,
-    PermissionRequest, ProcessStatus, Seq, SessionId, SessionView,
+    ApprovalId, ClientMessageId, Decision, Delivery, Event, Image, InputId, InputStateChange, Lifecycle,
+    Logged, PermissionRequest, ProcessStatus, Seq, SessionId, SessionView,
 };
 use crate::render;
 
@@ -26,6 +26,8 @@ pub(crate) struct State {
     pub(crate) view: SessionView,
     /// Whether a turn runs.
     pub(crate) turn_open: bool,
+    /// Whether somebody has asked for its end.
+    pub(crate) interrupted: bool,
     /// The newest position after which nothing was open: what comes before it is needed by nothing that goes on.
     pub(crate) at_rest: Seq,
     /// How many tokens the model can take in.
@@ -108,6 +110,7 @@ impl State {
             at_rest: if nothing_waits { view.seq } else { Seq(0) },
             view,
             turn_open: false,
+            interrupted: false,
             context_window: USUAL_WINDOW,
             inputs: Vec::new(),
             resolved: HashMap::new(),
@@ -150,6 +153,7 @@ impl State {
             }
             Event::Result(end) => {
                 self.turn_open = false;
+                self.interrupted = false;
                 self.given.clear();
                 // Whoever sees that the session was stopped finds it so, although its last event follows.
                 match end.subtype.as_str() {
@@ -192,7 +196,11 @@ impl State {
                         images: input.images.clone(),
                         sending,
                     };
-                    self.inputs.push(waiting);
+                    // Whoever ends a turn to be heard is not behind those who wait for its end.
+                    let is_first = input.delivery == Delivery::Interrupt && !sending;
+                    let waits = |other: &Waiting| is_first && !other.sending;
+                    let at = self.inputs.iter().position(waits).unwrap_or(self.inputs.len());
+                    self.inputs.insert(at, waiting);
                 }
                 self.turn_open |= sending;
                 self.view.last_line = shortened(&input.text).or(self.view.last_line.take());
@@ -215,7 +223,8 @@ impl State {
                 replace(&mut self.view.permission_mode, mode_told(&frame.kind, frame.frame.get()).as_ref());
             }
             Event::ToolResult(result) => self.given.retain(|given| given.tool_use_id != result.tool_use_id),
-            Event::InterruptRequested(_) | Event::Partial(_) => {}
+            Event::InterruptRequested(_) => self.interrupted = self.turn_open,
+            Event::Partial(_) => {}
         }
         self.view.queue =
             self.inputs.iter().filter(|input| !input.sending).map(|input| input.input_id.clone()).collect();

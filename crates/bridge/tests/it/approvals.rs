@@ -1,10 +1,13 @@
 //! Approvals, questions and plans: decided once, whoever decides, and everybody is told.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use pilothouse_bridge::auth::{Scope, Scopes};
+use pilothouse_bridge::session::Retention;
 use serde_json::{Value, json};
 
+use crate::disk::Disk;
 use crate::harness::Place;
 
 #[tokio::test]
@@ -236,5 +239,38 @@ async fn a_mode_is_set_by_a_suggestion_only_for_who_may_set_it() {
         assert_eq!(peer.until("approval_reply").await["always"], true);
         owner.until("result").await;
     }
+    hub.shut_down("the test").await;
+}
+
+#[tokio::test]
+async fn who_may_not_set_a_mode_may_not_be_early_either() {
+    let place = Place::new("as_told");
+    let disk = Disk::at(&place.database());
+    let hub = place.hub_over(Arc::clone(&disk), Retention::default()).await;
+    let (mut owner, session) = place.started(&hub).await;
+    let mut early =
+        place.client(&hub, "early", [Scope::Observe, Scope::Approve].into_iter().collect::<Scopes>());
+    early.say(json!({"type": "hello", "protocol": 1})).await;
+    let request = json!({"subtype": "can_use_tool", "tool_name": "Bash", "input": {"command": "x"}, "tool_use_id": "t1",
+        "permission_suggestions": [{"type": "setMode", "mode": "acceptEdits", "destination": "session"}]});
+    // The request is on its way into the log, and nobody has been shown it.
+    disk.hold(Some("permission_request"));
+    let told = json!([{"ask": request}]).to_string();
+    owner.say(json!({"type": "input", "text": told, "sessionId": session})).await;
+    let always = json!({"type": "approve_always", "id": "t1", "sessionId": session, "suggestions": [0]});
+    let answer = loop {
+        early.say(always.clone()).await;
+        let is_answer = |message: &Value| message["type"] == "error" || message["type"] == "approval_reply";
+        let answer = early.until_some("an answer", is_answer).await;
+        if answer["status"] != "gone" {
+            break answer;
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    };
+    assert_eq!(answer["errorCode"], "forbidden", "{answer}");
+    disk.hold(None);
+    let asked = owner.until("permission_request").await;
+    owner.say(json!({"type": "approve", "id": asked["id"]})).await;
+    assert_eq!(owner.until("permission_resolved").await["by"], "laptop");
     hub.shut_down("the test").await;
 }

@@ -1,95 +1,20 @@
 //! A log that cannot be written: everybody is told, nothing that was acknowledged is lost, and it goes on afterwards.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
-use pilothouse::Options;
-use pilothouse::sessions::Store;
-use pilothouse_bridge::api::{Lifecycle, ProcessStatus, Seq, SessionId};
-use pilothouse_bridge::log::{EventStore, Log, SessionRow, SqliteStore, StorageError, StoredEvent, Write};
-use pilothouse_bridge::session::{Hub, Retention};
-use pilothouse_testkit::{MARKER_VARIABLE, binary};
+use pilothouse_bridge::api::{Lifecycle, ProcessStatus};
+use pilothouse_bridge::session::Retention;
 use serde_json::json;
 
+use crate::disk::Disk;
 use crate::harness::Place;
-
-/// A store whose disk may be full.
-struct Disk {
-    store: SqliteStore,
-    is_full: AtomicBool,
-}
-
-impl EventStore for Disk {
-    fn append(&self, writes: &[Write]) -> Result<(), StorageError> {
-        if self.is_full.load(Ordering::SeqCst) {
-            return Err(StorageError::Database("database or disk is full".to_owned()));
-        }
-        self.store.append(writes)
-    }
-
-    fn read_after(
-        &self,
-        session: &SessionId,
-        after: Seq,
-        limit: usize,
-    ) -> Result<Vec<StoredEvent>, StorageError> {
-        self.store.read_after(session, after, limit)
-    }
-
-    fn read_before(
-        &self,
-        session: &SessionId,
-        before: Seq,
-        limit: usize,
-    ) -> Result<Vec<StoredEvent>, StorageError> {
-        self.store.read_before(session, before, limit)
-    }
-
-    fn find(&self, session: &SessionId, key: &str) -> Result<Option<Seq>, StorageError> {
-        self.store.find(session, key)
-    }
-
-    fn session_of(&self, key: &str) -> Result<Option<SessionId>, StorageError> {
-        self.store.session_of(key)
-    }
-
-    fn kept(&self, session: &SessionId, seq: Seq, part: &str) -> Result<Option<String>, StorageError> {
-        self.store.kept(session, seq, part)
-    }
-
-    fn bytes(&self) -> Result<u64, StorageError> {
-        self.store.bytes()
-    }
-
-    fn open_block(&self, session: &SessionId) -> Result<Option<String>, StorageError> {
-        self.store.open_block(session)
-    }
-
-    fn sessions(&self) -> Result<Vec<SessionRow>, StorageError> {
-        self.store.sessions()
-    }
-
-    fn forget_before(&self, session: &SessionId, before: Seq) -> Result<(), StorageError> {
-        self.store.forget_before(session, before)
-    }
-
-    fn forget(&self, session: &SessionId) -> Result<(), StorageError> {
-        self.store.forget(session)
-    }
-}
 
 #[tokio::test]
 async fn a_session_whose_log_cannot_be_written_ends_aloud_and_is_resumed_later() {
     let place = Place::new("permission");
-    let store = SqliteStore::open(&place.database()).unwrap();
-    let disk = Arc::new(Disk { store, is_full: AtomicBool::new(false) });
-    let (faulty, marker) = (binary("faulty").unwrap(), place.sandbox.marker());
-    let options = move || {
-        Options::new().executable(&faulty).env("FAULTY", "permission").env(MARKER_VARIABLE, marker.as_str())
-    };
-    let log = Log::new(Arc::clone(&disk) as Arc<dyn EventStore>).unwrap();
-    let transcripts = Store::at(place.sandbox.config());
-    let hub = Hub::open(log, transcripts, Retention::default(), options).await.unwrap();
+    let disk = Disk::at(&place.database());
+    let hub = place.hub_over(Arc::clone(&disk), Retention::default()).await;
     let (mut peer, session) = place.started(&hub).await;
     peer.say(json!({"type": "input", "text": "go", "sessionId": session, "clientMessageId": "one"})).await;
     peer.until("permission_request").await;

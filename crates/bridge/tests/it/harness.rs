@@ -8,7 +8,7 @@ use pilothouse::Options;
 use pilothouse::sessions::Store;
 use pilothouse_bridge::auth::{Devices, Roots, Scopes};
 use pilothouse_bridge::client::Client;
-use pilothouse_bridge::log::{Log, SqliteStore};
+use pilothouse_bridge::log::{EventStore, Log, SqliteStore};
 use pilothouse_bridge::session::{Hub, Retention};
 use pilothouse_testkit::{MARKER_VARIABLE, Sandbox, binary};
 use serde_json::json;
@@ -56,7 +56,12 @@ impl Place {
 
     /// A hub on any log, of which it keeps so much.
     pub(crate) async fn hub_keeping(&self, database: &Path, retention: Retention) -> Hub {
-        let log = Log::new(Arc::new(SqliteStore::open(database).unwrap())).unwrap();
+        self.hub_over(Arc::new(SqliteStore::open(database).unwrap()), retention).await
+    }
+
+    /// A hub on any store.
+    pub(crate) async fn hub_over(&self, store: Arc<impl EventStore + 'static>, retention: Retention) -> Hub {
+        let log = Log::new(store).unwrap();
         let (fault, marker) = (self.fault, self.sandbox.marker());
         let faulty = binary("faulty").unwrap();
         let options = move || {

@@ -7,6 +7,7 @@ mod attacks;
 mod chaos;
 mod conversations;
 mod crash;
+mod disk;
 mod full_disk;
 mod harness;
 mod log;

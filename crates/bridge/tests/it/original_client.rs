@@ -106,6 +106,24 @@ async fn a_whole_conversation() {
 }
 
 #[tokio::test]
+async fn a_decision_that_comes_too_late_is_answered() {
+    let place = Place::new("permission");
+    let hub = place.hub().await;
+    let mut phone = place.original(&hub, "phone");
+    phone.say(json!({"type": "start", "projectPath": place.project()})).await;
+    phone.say(json!({"type": "input", "text": "go"})).await;
+    let asked = phone.until("permission_request").await;
+    phone.say(json!({"type": "approve", "id": "nothing"})).await;
+    assert!(phone.until("error").await["message"].as_str().unwrap().contains("nothing to decide"));
+    for _ in 0..2 {
+        phone.say(json!({"type": "approve", "id": asked["id"]})).await;
+    }
+    assert!(phone.until("error").await["message"].as_str().unwrap().ends_with("by phone"));
+    assert_eq!(phone.count("approval_reply"), 0);
+    hub.shut_down("the test").await;
+}
+
+#[tokio::test]
 async fn what_is_not_understood_or_not_allowed_is_answered() {
     let place = Place::new("plain");
     let hub = place.hub().await;

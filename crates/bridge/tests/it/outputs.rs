@@ -1,14 +1,17 @@
 //! What is too long for an event is kept beside it, for whoever asks and may; and all of it is forgotten in time.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use pilothouse::sessions::Store;
 use pilothouse_bridge::api::Lifecycle;
 use pilothouse_bridge::log::{Log, SqliteStore};
 use pilothouse_bridge::session::{Hub, Retention};
 use serde_json::json;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpSocket;
 
-use crate::harness::Place;
+use crate::harness::{Place, within};
 use crate::rendering::{assistant, tell, tool_result};
 use crate::wire::{Running, status};
 
@@ -61,6 +64,35 @@ async fn long_outputs_are_had_by_who_asks_for_them() {
     for (path, headers, expected) in rows {
         assert_eq!(status(&bridge.get(&path, &headers).await), expected, "{path}");
     }
+    bridge.stop().await;
+}
+
+#[tokio::test]
+async fn a_slow_reader_gets_all_of_a_long_output() {
+    let patience = Duration::from_secs(1);
+    let bridge = Running::new("as_told", |setup| setup.limits.patience = patience).await;
+    let project = bridge.sandbox.project().canonicalize().unwrap();
+    let mut page = bridge.own_socket().await;
+    page.say(json!({"type": "start", "projectPath": project})).await;
+    let session = page.until("system").await["sessionId"].clone();
+    let long = "all is quiet on the harbour wall\n".repeat(120_000);
+    let frames = json!([tool_result("toolu_1", &long, &json!({}))]);
+    page.say(json!({"type": "input", "text": frames.to_string(), "sessionId": session})).await;
+    let url = page.until("tool_result").await["truncated"]["url"].as_str().unwrap().to_owned();
+
+    // Its system takes little at a time, and it begins to read only when the time for another request would be over.
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.set_recv_buffer_size(4096).unwrap();
+    let mut slow = socket.connect(([127, 0, 0, 1], bridge.port).into()).await.unwrap();
+    let (port, token) = (bridge.port, &bridge.token);
+    let request =
+        format!("GET /{url} HTTP/1.1\r\nHost: localhost:{port}\r\nAuthorization: Bearer {token}\r\n\r\n");
+    slow.write_all(request.as_bytes()).await.unwrap();
+    tokio::time::sleep(2 * patience).await;
+    let mut answer = String::new();
+    within(slow.read_to_string(&mut answer)).await.unwrap();
+    assert_eq!(answer.split_once("\r\n\r\n").unwrap().1.len(), long.len());
+    drop(page);
     bridge.stop().await;
 }
 

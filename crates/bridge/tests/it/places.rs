@@ -58,7 +58,7 @@ async fn a_bridge_at_every_address_answers_to_the_one_it_was_reached_at() {
 }
 
 #[tokio::test]
-async fn the_welcome_tells_which_agent_runs_and_where_it_may_work() {
+async fn the_welcome_tells_which_agent_runs_where_it_may_work_and_what_may_be_said() {
     use pilothouse_bridge::api::{AgentInfo, AgentKind};
     let note = "there is no other".to_owned();
     let agent = AgentInfo { kind: AgentKind::Demo, version: "1.2.3".to_owned(), note };
@@ -68,6 +68,7 @@ async fn the_welcome_tells_which_agent_runs_and_where_it_may_work() {
     let welcome = socket.until("welcome").await;
     let agent = json!({"kind": "demo", "version": "1.2.3", "note": "there is no other"});
     assert_eq!(welcome["agent"], agent);
+    assert_eq!(welcome["messageBytes"], 8 * 1024 * 1024);
     assert_eq!(welcome["roots"], json!([bridge.sandbox.project().canonicalize().unwrap()]));
     drop(socket);
     bridge.stop().await;

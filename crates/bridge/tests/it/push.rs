@@ -19,7 +19,8 @@ use crate::wire::{Running, Socket, status};
 
 const JSON: &str = "Content-Type: application/json\r\n";
 
-/// A push service on this machine. `/flaky` refuses the first message, `/gone` every one.
+/// A push service on this machine. `/flaky` refuses the first message, `/gone` every one, `/down…` asks to wait long, and `/late`
+/// a moment, but once.
 struct Service {
     origin: String,
     heard: mpsc::UnboundedReceiver<Heard>,
@@ -45,7 +46,9 @@ impl Service {
                 *times += 1;
                 let answer = match (request.path.as_str(), *times) {
                     ("/flaky", 1) => "503 Later\r\nRetry-After: 0",
+                    ("/late", 1) => "503 Later\r\nRetry-After: 1",
                     ("/gone", _) => "410 Gone",
+                    (down, _) if down.starts_with("/down") => "503 Later\r\nRetry-After: 300",
                     _ => "201 Created",
                 };
                 let answer = format!("HTTP/1.1 {answer}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
@@ -161,12 +164,23 @@ async fn started(bridge: &Running) -> (Socket<TcpStream>, Value) {
     (page, session)
 }
 
-/// Another device, let in by a code.
+/// Another device, let in by the first code.
 async fn phone(bridge: &Running) -> String {
     let claim = json!({"code": bridge.code(), "name": "phone"}).to_string();
-    let paired = bridge.post("/pair", JSON, &claim).await;
-    let answer: Value = serde_json::from_str(paired.split_once("\r\n\r\n").unwrap().1).unwrap();
+    let answer = body_of(&bridge.post("/pair", JSON, &claim).await);
     answer["token"].as_str().unwrap().to_owned()
+}
+
+/// One more device.
+async fn another(bridge: &Running) -> String {
+    let own = format!("Authorization: Bearer {}\r\n", bridge.token);
+    let code = body_of(&bridge.post("/pair/offer", &own, "").await)["code"].clone();
+    let claim = json!({"code": code, "name": "tablet"}).to_string();
+    body_of(&bridge.post("/pair", JSON, &claim).await)["token"].as_str().unwrap().to_owned()
+}
+
+fn body_of(answer: &str) -> Value {
+    serde_json::from_str(answer.split_once("\r\n\r\n").unwrap().1).unwrap()
 }
 
 #[tokio::test]
@@ -260,6 +274,83 @@ async fn a_message_is_tried_again_and_what_is_gone_is_forgotten() {
         let mode = std::fs::metadata(file.with_file_name(name)).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600, "{name}");
     }
+    bridge.stop().await;
+}
+
+#[tokio::test]
+async fn a_service_that_is_down_keeps_no_other_waiting() {
+    let mut service = Service::start().await;
+    let bridge = bridge("plain").await;
+    // More than are on their way at a time.
+    for device in 0..3 {
+        let token = another(&bridge).await;
+        for number in 0..8 {
+            let browser = Browser::new(&service, &format!("/down{device}{number}"), device * 8 + number + 1);
+            browser.subscribe(&bridge, &token).await;
+        }
+    }
+    Browser::new(&service, "/fine", 100).subscribe(&bridge, &bridge.token).await;
+    let (mut page, session) = started(&bridge).await;
+    page.say(json!({"type": "input", "text": "go", "sessionId": session})).await;
+    page.until("result").await;
+    while service.hear().await.path != "/fine" {}
+    drop(page);
+    bridge.stop().await;
+}
+
+#[tokio::test]
+async fn nobody_is_called_for_what_was_decided_meanwhile() {
+    let mut service = Service::start().await;
+    let bridge = bridge("permission").await;
+    let browser = Browser::new(&service, "/late", 1);
+    browser.subscribe(&bridge, &bridge.token).await;
+    let (mut page, session) = started(&bridge).await;
+    page.say(json!({"type": "input", "text": "go", "sessionId": session})).await;
+    let asked = page.until("permission_request").await;
+    assert_eq!(browser.read(&service.hear().await)["approvalId"], asked["id"]);
+    page.say(json!({"type": "approve", "id": asked["id"]})).await;
+    page.until("result").await;
+    assert_eq!(browser.read(&service.hear().await)["approvalId"], Value::Null);
+    let later = tokio::time::timeout(Duration::from_secs(2), service.heard.recv()).await;
+    assert!(later.is_err(), "what is over was sent again");
+    drop(page);
+    bridge.stop().await;
+}
+
+#[tokio::test]
+async fn who_was_only_taken_to_look_is_called_when_that_is_known() {
+    let mut service = Service::start().await;
+    let bridge = Running::new("permission", |setup| {
+        setup.push = PushSetup { allow_local: true, ..PushSetup::default() };
+        setup.limits.ping_every = Duration::from_secs(1);
+    })
+    .await;
+    let browser = Browser::new(&service, "/pocket", 1);
+    browser.subscribe(&bridge, &bridge.token).await;
+    let (mut page, session) = started(&bridge).await;
+    page.say(json!({"type": "visible", "visible": true})).await;
+    page.say(json!({"type": "input", "text": "go", "sessionId": session})).await;
+    let asked = page.until("permission_request").await;
+    // From here on it says nothing, as one does that has lost its network.
+    assert_eq!(browser.read(&service.hear().await)["approvalId"], asked["id"]);
+    drop(page);
+    bridge.stop().await;
+}
+
+#[tokio::test]
+async fn a_turn_that_somebody_ends_has_not_failed() {
+    let mut service = Service::start().await;
+    let bridge = bridge("interrupt").await;
+    let browser = Browser::new(&service, "/desk", 1);
+    browser.subscribe(&bridge, &bridge.token).await;
+    let (mut page, session) = started(&bridge).await;
+    page.say(json!({"type": "input", "text": "go", "sessionId": session})).await;
+    page.until("stream_delta").await;
+    page.say(json!({"type": "interrupt"})).await;
+    assert_eq!(page.until("result").await["subtype"], "error_during_execution");
+    let called = tokio::time::timeout(Duration::from_millis(500), service.heard.recv()).await;
+    assert!(called.is_err(), "whoever ended it knows");
+    drop(page);
     bridge.stop().await;
 }
 

@@ -96,6 +96,24 @@ async fn steering_goes_into_the_turn_and_interrupting_ends_it() {
 }
 
 #[tokio::test]
+async fn who_interrupts_is_heard_before_those_who_wait() {
+    let place = Place::new("interrupt");
+    let hub = place.hub().await;
+    let (mut peer, session) = place.started(&hub).await;
+    peer.say(json!({"type": "input", "text": "one", "sessionId": session})).await;
+    peer.until("stream_delta").await;
+    peer.say(json!({"type": "input", "text": "two"})).await;
+    let patient = peer.until("ack").await["inputId"].clone();
+    peer.say(json!({"type": "input", "text": "three", "delivery": "interrupt"})).await;
+    let urgent = peer.until("ack").await["inputId"].clone();
+    peer.until("result").await;
+    let sent = peer.until_some("the next one", |message| message["state"] == "sending").await;
+    assert_eq!(sent["inputId"], urgent);
+    assert_eq!(json!(hub.list(false)[0].queue), json!([patient]));
+    hub.shut_down("the test").await;
+}
+
+#[tokio::test]
 async fn a_cli_that_dies_ends_the_turn_once_and_says_why() {
     let place = Place::new("exits_in_turn");
     let hub = place.hub().await;

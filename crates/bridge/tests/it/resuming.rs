@@ -1,10 +1,14 @@
 //! Coming back: clients after a lost connection, sessions after a lost bridge.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use pilothouse_bridge::api::{Lifecycle, ProcessStatus};
-use pilothouse_bridge::auth::Roots;
-use pilothouse_bridge::session::Hub;
+use pilothouse_bridge::auth::{Roots, Scopes};
+use pilothouse_bridge::session::{Hub, Retention};
 use serde_json::{Value, json};
 
+use crate::disk::Disk;
 use crate::harness::{Peer, Place};
 
 async fn turn(peer: &mut Peer, text: &str) {
@@ -218,6 +222,79 @@ async fn a_claude_session_has_one_user_at_a_time() {
     let runs_again = |message: &Value| message["type"] == "session_state" && message["state"] == "running";
     laptop.until_some("running again", runs_again).await;
     phone.until_some("running again", runs_again).await;
+    hub.shut_down("the test").await;
+    place.no_process_is_left().await;
+}
+
+#[tokio::test]
+async fn a_session_that_ends_by_itself_meanwhile_is_taken_over_all_the_same() {
+    let place = Place::new("as_told");
+    let disk = Disk::at(&place.database());
+    let hub = place.hub_over(Arc::clone(&disk), Retention::default()).await;
+    let (mut laptop, session) = place.started(&hub).await;
+    laptop.say(json!({"type": "input", "text": "[]", "sessionId": session})).await;
+    laptop.until("result").await;
+    // Its CLI is gone, and the log does not have that yet.
+    disk.hold(Some("process_ended"));
+    laptop.say(json!({"type": "input", "text": json!([{"exit": true}]).to_string()})).await;
+    place.no_process_is_left().await;
+    let mut phone = place.modern(&hub, "phone").await;
+    let release = async {
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        disk.hold(None);
+    };
+    let take_over = json!({"type": "resume_session", "sessionId": session, "projectPath": place.project(), "lease": "take_over"});
+    tokio::join!(phone.say(take_over), release);
+    let taken = phone
+        .until_some("an answer", |message| {
+            message["type"] == "error" || message["subtype"] == "session_created"
+        })
+        .await;
+    assert_eq!((&taken["sessionId"], &taken["attached"]), (&json!(session), &json!(false)), "{taken}");
+    hub.shut_down("the test").await;
+    place.no_process_is_left().await;
+}
+
+#[tokio::test]
+async fn what_was_chosen_for_a_session_holds_when_it_is_resumed() {
+    let place = Place::new("argv");
+    let hub = place.hub().await;
+    let mut peer = place.client(&hub, "laptop", Scopes::all());
+    peer.say(json!({"type": "hello", "protocol": 1})).await;
+    let with = |argv: &Value, name: &str| {
+        let argv: Vec<String> = serde_json::from_str(argv["result"].as_str().unwrap()).unwrap();
+        argv.iter().find_map(|argument| argument.strip_prefix(name)?.strip_prefix('=').map(str::to_owned))
+    };
+    let start = json!({"type": "start", "projectPath": place.project(), "permissionMode": "acceptEdits", "model": "opus"});
+    peer.say(start).await;
+    let session = peer.until("system").await["sessionId"].clone();
+    peer.say(json!({"type": "input", "text": "go"})).await;
+    let argv = peer.until("result").await;
+    assert_eq!(
+        (with(&argv, "--permission-mode"), with(&argv, "--model")),
+        (Some("acceptEdits".to_owned()), Some("opus".to_owned()))
+    );
+    let resume = |lease: &str| json!({"type": "resume_session", "sessionId": session, "projectPath": place.project(), "lease": lease});
+    let mut asked = resume("take_over");
+    asked["permissionMode"] = json!("plan");
+    // As it was; otherwise, if somebody asks for that; never without asking unless somebody does; and so is a copy.
+    for (set, resume, named) in [
+        ("acceptEdits", resume("take_over"), Some("acceptEdits")),
+        ("acceptEdits", asked, Some("plan")),
+        ("bypassPermissions", resume("take_over"), None),
+        ("acceptEdits", resume("fork"), Some("acceptEdits")),
+    ] {
+        peer.say(json!({"type": "set_mode", "mode": set, "sessionId": session})).await;
+        peer.until("mode_changed").await;
+        peer.say(resume.clone()).await;
+        peer.until_some("it goes on", |message| message["subtype"] == "session_created").await;
+        peer.say(json!({"type": "input", "text": "go"})).await;
+        let argv = peer.until_some("its words", |message| message["subtype"] == "success").await;
+        let model = hub.list(true)[0].model.clone();
+        assert!(model.is_some());
+        let got = with(&argv, "--permission-mode");
+        assert_eq!((got.as_deref(), with(&argv, "--model")), (named, model), "{resume}");
+    }
     hub.shut_down("the test").await;
     place.no_process_is_left().await;
 }

@@ -10,7 +10,7 @@ use tokio_rustls::rustls::pki_types::pem::PemObject as _;
 use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName};
 use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 
-use crate::wire::{Running, Socket};
+use crate::wire::{Running, Socket, status};
 
 fn fixture(name: &str) -> std::path::PathBuf {
     std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
@@ -63,5 +63,48 @@ async fn a_certificate_makes_the_connection_secret() {
     socket.say(json!({"type": "list_sessions"})).await;
     assert_eq!(socket.until("session_list").await["sessions"], Value::Array(Vec::new()));
     drop(socket);
+    bridge.stop().await;
+}
+
+#[tokio::test]
+async fn who_asks_too_much_hears_which_question_is_not_answered() {
+    let bridge =
+        Running::new("plain", |setup| (setup.limits.burst, setup.limits.messages_per_second) = (3.0, 0.001))
+            .await;
+    let mut socket = bridge.own_socket().await;
+    socket.say(json!({"type": "hello", "protocol": 1})).await;
+    for number in 0..5 {
+        socket.say(json!({"type": "ping", "requestId": format!("p{number}")})).await;
+    }
+    for (kind, asked) in [("pong", "p0"), ("pong", "p1"), ("error", "p2"), ("error", "p3"), ("error", "p4")] {
+        let answer = socket.until_some("an answer", |message| message["requestId"].is_string()).await;
+        assert_eq!((&answer["type"], &answer["requestId"]), (&json!(kind), &json!(asked)), "{answer}");
+    }
+    drop(socket);
+    bridge.stop().await;
+}
+
+#[tokio::test]
+async fn the_frame_that_closes_does_not_land_in_another() {
+    let bridge = Running::new("long_session", |_| {}).await;
+    let project = bridge.sandbox.project().canonicalize().unwrap();
+    let owner = format!("Authorization: Bearer {}\r\n", bridge.token);
+    let claim = json!({"code": bridge.code(), "name": "phone"}).to_string();
+    let paired = bridge.post("/pair", "Content-Type: application/json\r\n", &claim).await;
+    let paired: Value = serde_json::from_str(paired.split_once("\r\n\r\n").unwrap().1).unwrap();
+    let mut phone =
+        bridge.socket(&format!("Authorization: Bearer {}\r\n", paired["token"].as_str().unwrap())).await;
+    phone.say(json!({"type": "start", "projectPath": project})).await;
+    let session = phone.until("system").await["sessionId"].clone();
+    let mut laptop = bridge.own_socket().await;
+    laptop.say(json!({"type": "get_history", "sessionId": session})).await;
+    // Twelve megabytes, which the phone does not read: somewhere in the middle its connection takes no more.
+    laptop.say(json!({"type": "input", "text": "go", "sessionId": session})).await;
+    laptop.until("result").await;
+    let json = "Content-Type: application/json\r\n";
+    let revoked = bridge.post("/devices/revoke", &format!("{owner}{json}"), r#"{"device":"phone"}"#).await;
+    assert_eq!(status(&revoked), 200);
+    assert_eq!(phone.close_code().await, Some(4401));
+    drop(laptop);
     bridge.stop().await;
 }

@@ -5,7 +5,7 @@ import { ago } from './format.js';
 import { icon } from './icons.js';
 import { SessionList } from './log/list.js';
 import { Outbox } from './log/outbox.js';
-import { registerWorker } from './push.js';
+import { closeNotifications, registerWorker, renewSubscription } from './push.js';
 import { colourFrame } from './theme.js';
 import { ChatView } from './views/chat.js';
 import { ListView } from './views/list.js';
@@ -51,9 +51,10 @@ export class App {
     this.link.changed.on((state) => {
       this.#connection();
       if (state === 'unpaired') this.#pair('');
-      else if (state === 'open') this.#route();
+      else if (state === 'open') this.#welcomed();
     });
     addEventListener('hashchange', () => this.#arrived());
+    document.addEventListener('visibilitychange', () => this.#seen());
     setInterval(() => this.#connection(), 1000);
     this.#connection();
     this.#arrived();
@@ -76,6 +77,14 @@ export class App {
       this.link.open();
     }
     this.#route();
+  }
+
+  #welcomed() {
+    this.#route();
+    // What may be done here is known from now on.
+    if (this.#view === null && this.bridge.mayNot('input')) this.detail.replaceChildren(this.#nothing());
+    // What goes wrong here is tried again with the next connection.
+    renewSubscription(this).catch(() => {});
   }
 
   /** @param {string} code */
@@ -116,6 +125,14 @@ export class App {
     this.#connection();
     this.listView.update();
     if (!first || this.current !== null) this.#view?.focus();
+    this.#seen();
+  }
+
+  /** Whoever looks at a session need not be told of it any more. */
+  #seen() {
+    if (this.current === null || document.visibilityState !== 'visible') return;
+    // A browser that cannot tell what it shows has nothing to take away.
+    closeNotifications(this, this.current).catch(() => {});
   }
 
   #close() {
@@ -127,6 +144,7 @@ export class App {
 
   /** What stands beside the list when no session is chosen. */
   #nothing() {
+    if (this.bridge.mayNot('input')) return h('div', { class: 'nothing' }, icon('helm'), h('p', {}, 'Choose a session.'));
     return h('div', { class: 'nothing' }, icon('helm'),
       h('p', {}, 'Choose a session, or start one.'),
       h('button', { class: 'button primary', type: 'button', onclick: () => startSheet(this) }, icon('plus'), 'New session'));

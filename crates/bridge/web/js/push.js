@@ -34,6 +34,42 @@ export async function subscribe(app) {
   await app.bridge.http('push/subscribe', subscription.toJSON());
 }
 
+/**
+ * Tells the bridge again whom to call. It may have forgotten this browser, as when its device was revoked, or have another key
+ * by now; the browser knows of neither.
+ *
+ * @param {App} app
+ */
+export async function renewSubscription(app) {
+  if ((await isSubscribed(app)) !== 'on' || Notification.permission !== 'granted') return;
+  const subscription = await (await app.worker)?.pushManager.getSubscription();
+  if (subscription === null || subscription === undefined) return;
+  const { key } = await app.bridge.http('push/key');
+  if (keyOf(subscription) === key) {
+    await app.bridge.http('push/subscribe', subscription.toJSON());
+    return;
+  }
+  await unsubscribe(app);
+  await subscribe(app);
+}
+
+/**
+ * Takes away what was told of a session that is shown now.
+ *
+ * @param {App} app
+ * @param {string} sessionId
+ */
+export async function closeNotifications(app, sessionId) {
+  const told = await (await app.worker)?.getNotifications({ tag: sessionId });
+  for (const notification of told ?? []) notification.close();
+}
+
+/** The key that a browser has subscribed to, as the bridge writes it. @param {PushSubscription} subscription */
+function keyOf({ options }) {
+  const bytes = new Uint8Array(options.applicationServerKey ?? new ArrayBuffer(0));
+  return btoa(String.fromCharCode(...bytes)).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
+}
+
 /** @param {App} app */
 export async function unsubscribe(app) {
   const subscription = await (await app.worker)?.pushManager.getSubscription();

@@ -61,6 +61,7 @@
  * @property {string} device
  * @property {string[]} scopes
  * @property {string[]} [roots]
+ * @property {number} [messageBytes]
  * @property {{kind: string, version?: string, note?: string}} [agent]
  *
  * @typedef {{type: string, sessionId: string, seq: number, at: number, [member: string]: any}} LogEvent

@@ -24,6 +24,9 @@ const LONGEST: u64 = 1024 * 1024;
 /// How long the other side may take.
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// How long to wait when nobody can be let in.
+const PAUSE: Duration = Duration::from_millis(50);
+
 /// What can be asked.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -87,7 +90,16 @@ pub(super) fn listen(state_dir: &Path, control: Control) -> anyhow::Result<Abort
     };
     let listener = bind().with_context(|| format!("cannot listen in {}", state_dir.display()))?;
     Ok(AbortOnDropHandle::new(tokio::spawn(async move {
-        while let Ok((stream, _)) = listener.accept().await {
+        loop {
+            let stream = match listener.accept().await {
+                Ok((stream, _)) => stream,
+                Err(error) => {
+                    // Too many open files, most likely: others have to leave first.
+                    tracing::warn!(%error, "a question to the bridge was not accepted");
+                    tokio::time::sleep(PAUSE).await;
+                    continue;
+                }
+            };
             let control = control.clone();
             tokio::spawn(async move { drop(tokio::time::timeout(PATIENCE, one(stream, &control)).await) });
         }

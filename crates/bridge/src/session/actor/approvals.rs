@@ -135,7 +135,7 @@ impl Actor {
             rules: ruling.rules,
         };
         let always =
-            matches!(verdict, Verdict::Always(_)).then_some(ruling.decision == Decision::AllowedAlways);
+            matches!(verdict, Verdict::Always(..)).then_some(ruling.decision == Decision::AllowedAlways);
         let (decision, told) = (ruling.decision, ruling.answer);
         // The CLI is told only after the decision is in the log. A request that is dropped because it could not be
         // stored is denied.

@@ -8,9 +8,6 @@ use crate::api::{Lease, SessionId, SessionView};
 use crate::auth::Roots;
 use crate::session::command::What;
 
-/// Never given again by itself: somebody granted it to the last bridge's session, not to this one's.
-const BYPASS: &str = "bypassPermissions";
-
 impl Hub {
     /// Ends every session that has a CLI, and says which. Those that were at work are handed over to the next bridge on
     /// this log: see [`Hub::take_over`].
@@ -48,8 +45,8 @@ impl Hub {
                 project,
                 resume: view.claude_session_id.clone(),
                 fork: false,
-                mode: view.permission_mode.clone().filter(|mode| mode != BYPASS),
-                model: view.model.clone(),
+                mode: None,
+                model: None,
                 by: by.to_owned(),
                 key: None,
             };

@@ -6,7 +6,7 @@ use pilothouse::PermissionMode;
 use tokio::sync::{OwnedMutexGuard, mpsc};
 
 use super::{Entry, Hub, Started, lock};
-use crate::api::{ErrorCode, Lease, Lifecycle, Seq, SessionId, SessionState, SystemEvent};
+use crate::api::{ErrorCode, Lease, Lifecycle, Seq, SessionId, SessionState, SessionView, SystemEvent};
 use crate::auth::Project;
 use crate::session::actor::Actor;
 use crate::session::channel::Channel;
@@ -19,6 +19,9 @@ use crate::session::{recent, recover};
 /// How many commands may wait for one session.
 const COMMANDS: usize = 64;
 
+/// Never given again by itself: somebody granted it to the session as it was, not to what goes on with it.
+const BYPASS: &str = "bypassPermissions";
+
 /// How a session is to be started.
 #[derive(Debug, Clone)]
 pub(super) struct Launch {
@@ -30,6 +33,15 @@ pub(super) struct Launch {
     pub(super) by: String,
     /// What the event is remembered by that this makes, so that it is made once.
     pub(super) key: Option<String>,
+}
+
+impl Launch {
+    /// What nobody asks for stays as it was in the session that this goes on with.
+    fn go_on_as(&mut self, view: &SessionView) {
+        let mode = view.permission_mode.clone().filter(|mode| mode != BYPASS);
+        self.mode = self.mode.take().or(mode);
+        self.model = self.model.take().or_else(|| view.model.clone());
+    }
 }
 
 impl Hub {
@@ -49,15 +61,20 @@ impl Hub {
                     return Err(Refusal::new(ErrorCode::Leased, message));
                 }
                 (Some(holder), Lease::TakeOver) => {
-                    self.ask(&holder, What::Stop, &launch.by).await?;
+                    match self.ask(&holder, What::Stop, &launch.by).await {
+                        // It has come to its end by itself.
+                        Err(refusal) if refusal.code != ErrorCode::NotRunning => return Err(refusal),
+                        _ => {}
+                    }
                 }
                 (_, Lease::Fork) => launch.fork = true,
                 (None, _) => {}
             }
-            if !launch.fork
-                && let Some(known) = self.last_holder(&claude_id)
-            {
-                return self.run_again(&known, launch).await;
+            if let Some(known) = self.last_holder(&claude_id) {
+                if !launch.fork {
+                    return self.run_again(&known.session_id, launch).await;
+                }
+                launch.go_on_as(&known);
             }
         }
         self.run_new(launch).await
@@ -74,11 +91,11 @@ impl Hub {
     }
 
     /// The session without a CLI that this Claude session was last used by: its log goes on.
-    fn last_holder(&self, claude_id: &str) -> Option<SessionId> {
+    fn last_holder(&self, claude_id: &str) -> Option<SessionView> {
         let sessions = lock(&self.inner.sessions);
         let views = sessions.values().map(|entry| entry.channel.view());
         let matching = views.filter(|view| view.claude_session_id.as_deref() == Some(claude_id));
-        matching.max_by_key(|view| view.updated_at).map(|view| view.session_id)
+        matching.max_by_key(|view| view.updated_at)
     }
 
     async fn run_new(&self, mut launch: Launch) -> Result<Started, Refusal> {
@@ -128,6 +145,7 @@ impl Hub {
             return self.attached(session_id);
         }
         let state = recover::replay(&self.inner.log, session_id, Some(entry.channel.view())).await?;
+        launch.go_on_as(&state.view);
         entry.channel.restore(&state);
         let mut recorder =
             Recorder { channel: Arc::clone(&entry.channel), log: self.inner.log.clone(), state };

@@ -4,14 +4,15 @@
 /** @import { Delivery, Image } from '../types.js' */
 /** @import { Bridge } from '../wire/bridge.js' */
 
-import { Refused } from '../wire/connection.js';
+import { Lost, Refused } from '../wire/connection.js';
 import { Signal } from '../wire/signal.js';
 import { freshId } from '../wire/bridge.js';
 
 const PLACE = 'pilothouse.outbox';
 
-/** The bridge takes 8 MiB; the rest is for what goes around a message. */
-const LARGEST = 8 * 1024 * 1024 - 64 * 1024;
+/** What the bridge takes unless it says otherwise, and how much of that goes around a message. */
+const USUAL = 8 * 1024 * 1024;
+const AROUND = 1024;
 
 /**
  * @typedef {object} Outgoing
@@ -64,6 +65,17 @@ export class Outbox {
     void this.#send(message);
   }
 
+  /**
+   * Whether a message is more than the bridge takes: it would hang up, each time that it is sent again.
+   *
+   * @param {string} text
+   * @param {Image[]} images
+   */
+  isTooLarge(text, images) {
+    const largest = this.bridge.link.welcome?.messageBytes ?? USUAL;
+    return new TextEncoder().encode(JSON.stringify({ text, images })).length > largest - AROUND;
+  }
+
   /** Sends again what was refused. @param {Outgoing} message */
   retry(message) {
     delete message.problem;
@@ -83,19 +95,28 @@ export class Outbox {
   async #send(message) {
     const { sessionId, problem, ...input } = message;
     if (problem !== undefined || this.#sending.has(message.clientMessageId)) return;
+    // It may have waited for a bridge that takes less than the one that it was written for.
+    if (this.isTooLarge(message.text, message.images)) return this.#refused(message, TOO_LARGE);
     this.#sending.add(message.clientMessageId);
     try {
       await this.bridge.input(sessionId, input);
       this.drop(message.clientMessageId);
     } catch (error) {
       // Without a connection it waits for the next one; what the bridge refused waits for the user.
-      if (error instanceof Refused) {
-        message.problem = error.message;
-        this.#keep();
-      }
+      if (error instanceof Refused) this.#refused(message, error.message);
+      else if (error instanceof Lost && error.isTooLong) this.#refused(message, TOO_LARGE);
     } finally {
       this.#sending.delete(message.clientMessageId);
     }
+  }
+
+  /**
+   * @param {Outgoing} message
+   * @param {string} why
+   */
+  #refused(message, why) {
+    message.problem = why;
+    this.#keep();
   }
 
   #keep() {
@@ -108,15 +129,5 @@ export class Outbox {
   }
 }
 
-/**
- * Whether a message is more than the bridge takes: it would hang up, each time that it is sent again.
- *
- * @param {string} text
- * @param {Image[]} images
- */
-export function isTooLarge(text, images) {
-  return new TextEncoder().encode(JSON.stringify({ text, images })).length > LARGEST;
-}
-
-/** What to do about that. */
+/** What to do about a message that is too large. */
 export const TOO_LARGE = 'This is more than one message can carry: send less text or fewer pictures.';

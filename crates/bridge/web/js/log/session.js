@@ -68,9 +68,13 @@ export class Session {
     return this.events.at(-1)?.seq ?? 0;
   }
 
-  /** The open approvals, oldest first. @returns {Approval[]} */
+  /**
+   * The open approvals, oldest first. A session without a CLI waits for nothing, also where the log does not have its end.
+   *
+   * @returns {Approval[]}
+   */
   get approvals() {
-    return [...this.transcript.approvals.values()];
+    return this.state === 'running' ? [...this.transcript.approvals.values()] : [];
   }
 
   /** Asks for the newest page, and follows from there. */
@@ -137,6 +141,7 @@ export class Session {
       // The log does not reach back to what is here: what follows is all there is.
       this.events = [];
       this.hasOlder = false;
+      this.transcript.approvals.clear();
       this.#refold();
     } else if (reply['since'] !== this.seq) {
       // It was asked twice, and the other answer came first.
@@ -163,6 +168,10 @@ export class Session {
       case 'status':
         this.status = message['status'];
         return this.changed.tell('all');
+      case 'error':
+        return this.#broke(message);
+      case 'approval_reply':
+        return this.#answered(message);
       case 'presence':
         this.devices = message['devices'];
         return this.changed.tell('all');
@@ -179,6 +188,19 @@ export class Session {
           this.#event(/** @type {LogEvent} */ (message));
         }
     }
+  }
+
+  /** The log could not be written: that ends the session, and no event tells of it. @param {Message} message */
+  #broke(message) {
+    if (message['errorCode'] !== 'storage') return;
+    this.problem = String(message['message']);
+    this.state = 'interrupted';
+    this.changed.tell('all');
+  }
+
+  /** There is nothing to decide where something seemed to be: what would have said so never came. @param {Message} message */
+  #answered(message) {
+    if (message['status'] === 'gone' && this.transcript.approvals.delete(message['id'])) this.changed.tell('all');
   }
 
   /**
@@ -225,7 +247,10 @@ export class Session {
     if (isOver || (event.type === 'assistant' && event['parentToolUseId'] === undefined)) {
       this.stream = freshStream();
     }
-    if (event.type === 'session_state') this.state = event['state'];
+    if (event.type === 'session_state') {
+      this.state = event['state'];
+      if (this.state === 'running') this.problem = undefined;
+    }
     if (event.type === 'result' && event['subtype'] === 'stopped') this.state = 'ended';
     this.changed.tell('all');
   }

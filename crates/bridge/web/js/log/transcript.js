@@ -287,9 +287,12 @@ export class Transcript {
   /** @param {LogEvent} event */
   #userInput(event) {
     if (event['clientMessageId'] !== undefined) this.clientMessages.add(event['clientMessageId']);
+    /** @type {Queued} */
     const queued = { inputId: event['inputId'], text: event['text'], images: event['images'] ?? [], by: event['by'], html: event['rendered'] };
-    if (event['state'] === 'queued') this.queue.set(queued.inputId, queued);
-    else this.#said(event, queued, event['state']);
+    if (event['state'] !== 'queued') this.#said(event, queued, event['state']);
+    // Whoever ends a turn to be heard is not behind those who wait for its end.
+    else if (event['delivery'] === 'interrupt') this.queue = new Map([[queued.inputId, queued], ...this.queue]);
+    else this.queue.set(queued.inputId, queued);
   }
 
   /**

@@ -1,6 +1,6 @@
 // The card of an approval. A decision is sent once, and the card goes when the log says that it is over.
 
-/** @import { Approval } from '../types.js' */
+/** @import { Approval, Suggestion } from '../types.js' */
 /** @import { Deciding } from './decide.js' */
 
 import { h, serverHtml } from '../dom.js';
@@ -58,12 +58,12 @@ function toolCard(approval, deciding) {
   const choices = () => {
     const suggestion = index === undefined ? undefined : approval.suggestions?.[index];
     const remembers = (approval.suggestions ?? []).length > 0;
-    foot.replaceChildren(h('div', { class: 'approval-buttons' },
+    foot.replaceChildren(...(suggestion === undefined ? [] : [sessionRule(suggestion)]), h('div', { class: 'approval-buttons' },
       h('button', { class: 'button deny', type: 'button', disabled: !mayApprove, onclick: deny }, 'Deny…'),
       remembers ? h('button', { class: 'button', type: 'button', disabled: !mayApprove, onclick: always }, 'Always…') : null,
       suggestion === undefined ? null
         : h('button', {
-          class: 'button', type: 'button', disabled: !mayApprove, title: rulesOf(suggestion).join(', '),
+          class: 'button', type: 'button', disabled: !mayApprove,
           onclick: () => decide(card, bridge.approveAlways(sessionId, approval, [/** @type {number} */ (index)], true)),
         }, 'This session'),
       h('button', {
@@ -80,6 +80,11 @@ function toolCard(approval, deciding) {
   choices();
   if (!mayApprove) card.append(h('p', { class: 'muted small' }, 'This device may look, but not decide.'));
   return card;
+}
+
+/** What "this session" would let run from now on: nobody should have to guess. @param {Suggestion} suggestion */
+function sessionRule(suggestion) {
+  return h('p', { class: 'session-rule small muted' }, 'This session: ', rulesOf(suggestion).map((rule) => h('code', {}, rule)));
 }
 
 /**
@@ -114,7 +119,8 @@ function denyForm(place, back, then) {
  * @param {(picked: number[]) => void} then
  */
 function alwaysForm(place, approval, back, then) {
-  const first = sessionSuggestion(approval) ?? 0;
+  // Only a rule for what is asked about is chosen already; what goes further somebody has to choose.
+  const first = sessionSuggestion(approval);
   const boxes = (approval.suggestions ?? []).map((suggestion, index) => {
     const box = h('input', { type: 'checkbox', checked: index === first });
     box.checked = index === first;
@@ -136,7 +142,8 @@ function alwaysForm(place, approval, back, then) {
   h('div', { class: 'rules' }, boxes.map(({ line }) => line)),
   h('div', { class: 'approval-buttons' },
     h('button', { class: 'button back', type: 'button', onclick: back }, 'Back'), go)));
-  boxes[first]?.box.focus();
+  look();
+  boxes[first ?? 0]?.box.focus();
 }
 
 /**

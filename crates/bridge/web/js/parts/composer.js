@@ -4,7 +4,7 @@
 
 import { h, refill } from '../dom.js';
 import { icon } from '../icons.js';
-import { TOO_LARGE, isTooLarge } from '../log/outbox.js';
+import { TOO_LARGE } from '../log/outbox.js';
 import { Completion } from './completion.js';
 import { readImages } from './images.js';
 import { failed } from './sheet.js';
@@ -28,6 +28,7 @@ export class Composer {
   /**
    * @param {object} to
    * @param {(text: string, images: Image[], delivery: Delivery) => void} to.send
+   * @param {(text: string, images: Image[]) => boolean} to.isTooLarge
    * @param {() => void} to.interrupt
    * @param {() => string[]} to.commands
    * @param {string} to.draftKey where an unfinished message is kept
@@ -94,10 +95,13 @@ export class Composer {
   #submit() {
     const text = this.field.value.trim();
     if (text === '' && this.#images.length === 0) return;
-    if (isTooLarge(text, this.#images)) return failed(TOO_LARGE);
+    if (this.to.isTooLarge(text, this.#images)) return failed(TOO_LARGE);
     this.to.send(text, this.#images, this.#running ? this.#delivery : 'queue');
     this.field.value = '';
     this.#images = [];
+    // How the last one was sent is not how the next one is meant.
+    this.#delivery = 'queue';
+    for (const choice of this.deliveries.querySelectorAll('input')) choice.checked = choice.value === 'queue';
     this.completion.close();
     this.#changed();
   }

@@ -25,12 +25,18 @@ export async function decide(card, sent) {
   if (card.contains(document.activeElement)) card.focus({ preventScroll: true });
   const buttons = [...card.querySelectorAll('button')].filter((button) => !button.disabled);
   for (const button of buttons) button.disabled = true;
-  try {
-    const problem = decisionProblem(await sent);
-    if (problem !== null) toast(problem);
-  } catch (error) {
-    failed(error);
+  const wake = () => {
     card.classList.remove('deciding');
     for (const button of buttons) button.disabled = false;
+  };
+  try {
+    const reply = await sent;
+    const problem = decisionProblem(reply);
+    if (problem !== null) toast(problem);
+    // Where nothing waits any more, nothing may come that takes the card away.
+    if (reply['status'] === 'gone') wake();
+  } catch (error) {
+    failed(error);
+    wake();
   }
 }

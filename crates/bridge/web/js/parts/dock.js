@@ -117,8 +117,18 @@ export class QueueDock {
     return h('li', { class: 'queued' },
       icon('clock'),
       h('span', { class: 'queued-text' }, text, images.length > 0 ? ` (+${count(images.length, 'picture')})` : ''),
+      this.bridge.may('input') ? this.#changes(inputId, text) : null);
+  }
+
+  /**
+   * @param {string} inputId
+   * @param {string} text
+   */
+  #changes(inputId, text) {
+    return [
       h('button', { class: 'icon-button', type: 'button', 'aria-label': 'Edit message', onclick: () => this.#edit(inputId, text) }, icon('pencil')),
-      h('button', { class: 'icon-button', type: 'button', 'aria-label': 'Cancel message', onclick: () => this.bridge.cancelInput(this.session.id, inputId).catch(failed) }, icon('close')));
+      h('button', { class: 'icon-button', type: 'button', 'aria-label': 'Cancel message', onclick: () => this.bridge.cancelInput(this.session.id, inputId).catch(failed) }, icon('close')),
+    ];
   }
 
   /**

@@ -25,12 +25,16 @@ export function storedRule(rule) {
 
 /** The rules of a suggestion as settings files write them. @param {Suggestion} suggestion @returns {string[]} */
 export function rulesOf(suggestion) {
+  const rules = (suggestion.rules ?? []).map(({ toolName, ruleContent }) =>
+    `${suggestion.behavior ?? 'allow'} ${toolName}${ruleContent === undefined || ruleContent === null ? '' : `(${ruleContent})`}`);
+  const directories = (suggestion.directories ?? []).map((path) => `directory ${path}`);
   switch (suggestion.type) {
-    case 'addRules':
-      return (suggestion.rules ?? []).map(({ toolName, ruleContent }) =>
-        `${suggestion.behavior ?? 'allow'} ${toolName}${ruleContent === undefined || ruleContent === null ? '' : `(${ruleContent})`}`);
+    case 'addRules': return rules;
+    case 'replaceRules': return rules.map((rule) => `only ${rule}`);
+    case 'removeRules': return rules.map((rule) => `no longer ${rule}`);
     case 'setMode': return [`mode ${modeName(suggestion.mode)}`];
-    case 'addDirectories': return (suggestion.directories ?? []).map((path) => `directory ${path}`);
+    case 'addDirectories': return directories;
+    case 'removeDirectories': return directories.map((directory) => `no longer ${directory}`);
     default: return [suggestion.type];
   }
 }

@@ -26,6 +26,8 @@ export class ChatView {
   #leave = [];
   #drawing = false;
   #live = false;
+  /** What is said of a session whose CLI is gone. */
+  #overShown = '';
   /** The position of the newest end of a turn that was read aloud, or was there before the reader. @type {number | undefined} */
   #ended;
 
@@ -59,6 +61,7 @@ export class ChatView {
         app.outbox.say(id, text, images, delivery);
         this.list.toEnd();
       },
+      isTooLarge: (text, images) => app.outbox.isTooLarge(text, images),
       interrupt: () => void app.bridge.interrupt(id).catch(failed),
       commands: () => session.transcript.commands,
       draftKey: id,
@@ -127,7 +130,9 @@ export class ChatView {
     for (const message of app.outbox.of(session.id)) {
       if (transcript.clientMessages.has(message.clientMessageId)) app.outbox.drop(message.clientMessageId);
     }
-    refill(this.older, session.problem !== undefined ? h('p', { class: 'problem' }, session.problem)
+    const gone = session.loaded && session.state !== 'running';
+    // Why a session is gone is told where it can be resumed.
+    refill(this.older, session.problem !== undefined && !gone ? h('p', { class: 'problem' }, session.problem)
       : session.hasOlder ? h('p', { class: 'muted small' }, 'Older messages…') : null);
     const running = session.status !== 'idle' && session.state === 'running';
     if (running !== this.#live) {
@@ -141,7 +146,6 @@ export class ChatView {
     this.queue.update();
     this.status.update(view);
     this.composer.setRunning(running);
-    const gone = session.loaded && session.state !== 'running';
     this.composer.element.hidden = gone || !app.bridge.may('input');
     this.element.classList.toggle('has-approval', session.approvals.length > 0);
     this.#drawOver(gone ? session.state : 'running');
@@ -150,11 +154,13 @@ export class ChatView {
 
   /** What can be done with a session whose CLI is gone. @param {Lifecycle} state */
   #drawOver(state) {
-    if (this.over.dataset['state'] === state) return;
-    this.over.dataset['state'] = state;
     const { session, app } = this;
-    refill(this.over, state === 'running' ? null : h('div', { class: 'gone' },
-      h('span', {}, state === 'ended' ? 'This session has ended.' : 'This session was interrupted.'),
+    const words = state === 'ended' ? 'This session has ended.' : session.problem ?? 'This session was interrupted.';
+    const shown = state === 'running' ? '' : words;
+    if (this.#overShown === shown) return;
+    this.#overShown = shown;
+    refill(this.over, shown === '' ? null : h('div', { class: 'gone' },
+      h('span', {}, shown),
       h('a', { class: 'button small', href: `#/replay/${encodeURIComponent(session.id)}` }, icon('history'), 'Replay'),
       app.bridge.may('input') ? h('button', { class: 'button small primary', type: 'button', onclick: () => resume(app, session.id, session.transcript.project ?? '') }, icon('play'), 'Resume') : null));
   }

@@ -30,6 +30,11 @@ function nameOf(session) {
   return session.title ?? basename(session.projectPath);
 }
 
+/** Whether a session is in the list: one that was put aside is, as long as it needs the user. @param {SessionView} session */
+function isListed(session) {
+  return !session.archived || session.approvals.length > 0;
+}
+
 /** The list. */
 export class ListView {
   element = h('nav', { class: 'list-pane', 'aria-label': 'Sessions' });
@@ -51,6 +56,7 @@ export class ListView {
       this.update();
       void this.loadRecent();
     });
+    this.start = h('button', { class: 'button primary new', type: 'button', 'aria-label': 'New session', onclick: () => startSheet(app) }, icon('plus'), 'New');
     this.note = h('div', { class: 'agent-note' });
     this.sessions = h('div', { class: 'sessions' });
     this.recent = h('div', { class: 'recent' });
@@ -60,8 +66,7 @@ export class ListView {
         app.chip,
         h('a', { class: 'icon-button', href: '#/settings', 'aria-label': 'Settings' }, icon('gear'))),
       h('div', { class: 'list-tools' },
-        h('label', { class: 'search' }, icon('search'), this.field),
-        h('button', { class: 'button primary new', type: 'button', 'aria-label': 'New session', onclick: () => startSheet(app) }, icon('plus'), 'New')),
+        h('label', { class: 'search' }, icon('search'), this.field), this.start),
       h('div', { class: 'list-scroll' }, this.note, this.sessions, this.recent));
     app.list.changed.on(() => {
       this.update();
@@ -75,6 +80,7 @@ export class ListView {
     app.link.changed.on((state) => {
       if (state !== 'open') return;
       this.#sayAgent();
+      this.start.hidden = app.bridge.mayNot('input');
       // Looking through what is on disk takes its time: what was asked for comes first.
       setTimeout(() => this.loadRecent());
     });
@@ -103,6 +109,8 @@ export class ListView {
   }
 
   async loadRecent(offset = 0) {
+    // They are here to go on with.
+    if (this.app.bridge.mayNot('input')) return;
     const asked = (this.#asked += 1);
     try {
       const { sessions, hasMore } = await this.app.bridge.recent({ limit: RECENT, offset, ...(this.#search === '' ? {} : { search: this.#search }) });
@@ -119,7 +127,7 @@ export class ListView {
   update() {
     const fits = (/** @type {SessionView} */ session) => this.#search === '' ||
       [session.title, session.projectPath, session.lastLine, session.branch].some((text) => text?.toLowerCase().includes(this.#search));
-    const shown = this.app.list.sessions.filter((session) => !session.archived && fits(session));
+    const shown = this.app.list.sessions.filter((session) => isListed(session) && fits(session));
     /** @type {Record<Word, SessionView[]>} */
     const groups = { needs: [], working: [], ready: [], cut: [], over: [] };
     for (const session of shown) groups[wordOf(session)].push(session);
@@ -134,7 +142,7 @@ export class ListView {
     document.title = `${waiting > 0 ? `(${waiting}) ` : ''}${here === undefined ? '' : `${nameOf(here)} · `}Pilothouse`;
     if (this.app.list.loaded && shown.length === 0 && this.#search === '') {
       refill(this.sessions, h('div', { class: 'empty' }, icon('helm'), h('p', {}, 'No session runs.'),
-        h('p', { class: 'muted' }, this.#recent.length > 0 ? 'Start one, or go on with one from below.' : 'Start one, and follow it from wherever you are.')));
+        this.app.bridge.mayNot('input') ? null : h('p', { class: 'muted' }, this.#recent.length > 0 ? 'Start one, or go on with one from below.' : 'Start one, and follow it from wherever you are.')));
     } else if (this.app.list.loaded && shown.length === 0) {
       refill(this.sessions, h('p', { class: 'empty muted' }, `No session that runs has “${this.field.value.trim()}” in it.`));
     } else if (!this.app.list.loaded) {
@@ -205,7 +213,7 @@ export class ListView {
 
   /** What Claude Code calls the sessions that are in the list. */
   #listed() {
-    return this.app.list.sessions.flatMap(({ archived, claudeSessionId }) => (archived || claudeSessionId === undefined ? [] : [claudeSessionId]));
+    return this.app.list.sessions.filter(isListed).flatMap(({ claudeSessionId }) => (claudeSessionId === undefined ? [] : [claudeSessionId]));
   }
 
   #drawRecent() {

@@ -4,7 +4,7 @@
 
 import { h } from '../dom.js';
 import { MODES, sentence } from '../format.js';
-import { TOO_LARGE, isTooLarge } from '../log/outbox.js';
+import { TOO_LARGE } from '../log/outbox.js';
 import { failed, sheet } from '../parts/sheet.js';
 
 /**
@@ -18,6 +18,7 @@ export function startSheet(app) {
   const project = h('input', { class: 'field mono', type: 'text', required: true, list: 'projects', value: known[0] ?? '', autocapitalize: 'none', autocorrect: 'off', spellcheck: 'false' });
   const mode = h('select', { class: 'field' },
     Object.entries(MODES)
+      .filter(([id]) => id === 'default' || id === 'plan' || app.bridge.may('configure'))
       .filter(([id]) => id !== 'bypassPermissions' || app.bridge.may('bypass'))
       .map(([id, { name }]) => h('option', { value: id }, name)));
   const meaning = h('span', { class: 'muted small' }, MODES['default']?.what);
@@ -30,7 +31,7 @@ export function startSheet(app) {
     class: 'stack',
     onsubmit: async (/** @type {Event} */ event) => {
       event.preventDefault();
-      problem.textContent = isTooLarge(words.value, []) ? TOO_LARGE : '';
+      problem.textContent = app.outbox.isTooLarge(words.value, []) ? TOO_LARGE : '';
       if (problem.textContent !== '') return;
       button.disabled = true;
       try {

@@ -22,6 +22,11 @@ export class Bridge {
     return this.link.welcome?.scopes.includes(scope) ?? false;
   }
 
+  /** Whether it is known that this device may not do something: without a connection nobody has said so yet. @param {string} scope */
+  mayNot(scope) {
+    return this.link.welcome !== null && !this.may(scope);
+  }
+
   /** @returns {Promise<SessionView[]>} */
   async sessions() {
     const reply = await this.link.request({ type: 'list_sessions', includeEnded: true, watch: true });

@@ -12,6 +12,8 @@ const PATIENCE = 8_000;
 const WAITS = [200, 500, 1000, 2000, 4000, 8000];
 /** The bridge closes with this when the device was revoked. */
 const REVOKED = 4401;
+/** And with this when a message was too long. */
+const TOO_LONG = 1009;
 
 /** @typedef {'connecting' | 'open' | 'unpaired'} LinkState */
 
@@ -29,8 +31,10 @@ export class Refused extends Error {
 
 /** The connection broke before the answer came. Whether the bridge heard is not known. */
 export class Lost extends Error {
-  constructor() {
+  /** @param {boolean} [isTooLong] whether it broke because of a message that was too long */
+  constructor(isTooLong = false) {
     super('The connection broke before the bridge answered.');
+    this.isTooLong = isTooLong;
   }
 }
 
@@ -229,7 +233,7 @@ export class Connection {
     if (this.downSince === 0) this.downSince = Date.now();
     const waiting = [...this.#waiting.values()];
     this.#waiting.clear();
-    for (const { reject } of waiting) reject(new Lost());
+    for (const { reject } of waiting) reject(new Lost(code === TOO_LONG));
     if (code === REVOKED) {
       this.#become('unpaired');
       return;
