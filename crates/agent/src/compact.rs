@@ -9,7 +9,7 @@ use pilothouse_proto::system::{
 };
 use pilothouse_proto::{AgentFrame, AssistantError, Content, Extra, MessageParam, Opt, Role, System, User};
 use pilothouse_store::NewEntry;
-use serde_json::{Map, Number, Value, json};
+use serde_json::{Map, Number, Value};
 use tokio_util::sync::CancellationToken;
 
 use crate::control::as_it_stands;
@@ -155,7 +155,7 @@ pub(crate) fn beyond_reading(session: &Session) -> Option<ApiFailure> {
 }
 
 /// How much there is to read. What is encoded is none of it: pictures count by their area, documents by their pages.
-fn letters(value: &Value) -> u64 {
+pub(crate) fn letters(value: &Value) -> u64 {
     match value {
         Value::Object(source) if source.get("type").is_some_and(|kind| kind == "base64") => 0,
         Value::Object(fields) => fields.iter().map(|(name, value)| name.len() as u64 + letters(value)).sum(),
@@ -195,50 +195,6 @@ pub(crate) async fn say(
         }
     }
     Err("the model gave no answer".to_owned())
-}
-
-/// What fills the context, as `get_context_usage` and `/context` show it.
-pub(crate) async fn context_usage(session: &Arc<Session>) -> Value {
-    let whole = as_it_stands(session);
-    let mut bare = whole.clone();
-    bare.tools.clear();
-    let mut words = bare.clone();
-    words.system.clear();
-    let (whole, bare, words) =
-        (count(session, whole).await, count(session, bare).await, count(session, words).await);
-    let info = session.model_info();
-    let tools = whole.saturating_sub(bare);
-    let system = bare.saturating_sub(words);
-    let buffer = threshold(session).map_or(0, |most| info.context_window.saturating_sub(most));
-    let free = info.context_window.saturating_sub(whole + buffer);
-    let category = |id: &str, name: &str, tokens: u64, kind: &str| json!({"id": id, "name": name, "tokens": tokens, "color": "inactive", "kind": kind});
-    json!({
-        "categories": [
-            category("system_prompt", "System prompt", system, "used"),
-            category("system_tools", "Tools", tools, "used"),
-            category("messages", "Messages", words, "used"),
-            category("autocompact_buffer", "Autocompact buffer", buffer, "buffer"),
-            category("free_space", "Free space", free, "free"),
-        ],
-        "totalTokens": whole,
-        "maxTokens": info.context_window,
-        "rawMaxTokens": info.context_window,
-        "percentage": whole * 100 / info.context_window.max(1),
-        "gridRows": [],
-        "model": info.id,
-        "memoryFiles": [],
-        "mcpTools": [],
-        "agents": [],
-        "autoCompactThreshold": threshold(session),
-        "isAutoCompactEnabled": threshold(session).is_some(),
-        "apiUsage": null,
-    })
-}
-
-/// Tokens of a request, by the API if it says, else by its length.
-async fn count(session: &Session, request: Request) -> u64 {
-    let guess = serde_json::to_string(&request.messages).map_or(0, |text| text.len() as u64 / 4);
-    session.model().count_tokens(request).await.unwrap_or(guess)
 }
 
 fn failed(session: &Session, error: &str) -> Result<Compacted, Uncompacted> {

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use pilothouse_proto::hook::{
-    ConfigSource, HookPermissionDecision, HookSpecificOutput, LoadReason, MemoryType, ModelSwitchSource,
-    PostToolBatchToolCall,
+    ConfigSource, DirectorySource, HookPermissionDecision, HookSpecificOutput, LoadReason, MemoryType,
+    ModelSwitchSource, PostToolBatchToolCall,
 };
 use pilothouse_proto::message::AssistantError;
 use pilothouse_proto::{HookEvent, ToolUseId};
@@ -126,6 +126,20 @@ impl Session {
         tokio::spawn(async move {
             let scene = session.scene(None);
             let occasion = Occasion::config_change(&scene, source, Some(file));
+            session.hooks().fire(&session, &scene, occasion).await;
+        });
+    }
+
+    /// The host has named another directory to work in. Nobody waits for hooks that hear of it.
+    pub(crate) fn tell_of_directory(self: &Arc<Self>, directory: PathBuf) {
+        if !self.hooks().wants(&HookEvent::DirectoryAdded) {
+            return;
+        }
+        let session = self.clone();
+        tokio::spawn(async move {
+            let scene = session.scene(None);
+            let source = DirectorySource::RegisterRepoRoot;
+            let occasion = Occasion::directory_added(&scene, directory, source);
             session.hooks().fire(&session, &scene, occasion).await;
         });
     }

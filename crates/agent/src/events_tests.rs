@@ -3,7 +3,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use pilothouse_link::{Connect, Event, Host, Inbound, Transport};
-use pilothouse_proto::control::{Initialize, SetModel, UpdateSettings};
+use pilothouse_proto::control::{Initialize, RegisterRepoRoot, SetModel, UpdateSettings};
 use pilothouse_proto::{AgentFrame, AgentRequest, ContentBlock, Extra, HookEvent, HostFrame, User};
 use serde_json::{Map, Value, json};
 
@@ -86,19 +86,26 @@ async fn every_event_that_can_occur_is_told() {
     let settings = Map::from_iter([("effortLevel".to_owned(), json!("low"))]);
     let update = UpdateSettings { source: "userSettings".into(), settings, extra: Extra::new() };
     host.request(update).await.expect("written");
+    let wanted = RegisterRepoRoot { directory: "sub".to_owned(), ..RegisterRepoRoot::default() };
+    host.request(wanted).await.expect("registered");
+    let are_told = || {
+        let heard = heard.lock().unwrap();
+        heard.contains("ConfigChange") && heard.contains("DirectoryAdded")
+    };
     let told = async {
-        while !heard.lock().unwrap().contains("ConfigChange") {
+        while !are_told() {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     };
     tokio::time::timeout(Duration::from_secs(60), told)
         .await
-        .expect("nobody waits for this hook, but it is told");
+        .expect("nobody waits for these hooks, but they are told");
     host.end_input();
     assert_eq!(agent.finished().await.code, 0);
     let expected: BTreeSet<String> = [
         "ConfigChange",
         "CwdChanged",
+        "DirectoryAdded",
         "InstructionsLoaded",
         "MessageDisplay",
         "PermissionRequest",

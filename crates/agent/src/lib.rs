@@ -21,6 +21,7 @@ mod carry_over;
 mod command_turn;
 mod commands;
 mod compact;
+mod context_usage;
 mod control;
 mod deferred;
 mod driver;

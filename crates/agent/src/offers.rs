@@ -117,6 +117,12 @@ fn offered(value: &str, model: &ModelInfo, description: &str) -> OfferedModel {
     }
 }
 
+/// Every output style that can be chosen.
+pub(crate) fn output_styles(session: &Session) -> Vec<String> {
+    let written = crate::prompt::styles(session).into_iter().map(|style| style.name);
+    std::iter::once(DEFAULT_STYLE.to_owned()).chain(written.filter(|name| name != DEFAULT_STYLE)).collect()
+}
+
 /// The output style in force.
 pub(crate) fn output_style(session: &Session) -> String {
     let chosen = session.settings().effective().get("outputStyle").and_then(Value::as_str).map(str::to_owned);

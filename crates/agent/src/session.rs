@@ -16,7 +16,7 @@ use pilothouse_catalog::{Catalog, Places};
 use pilothouse_link::{Agent, Handle};
 use pilothouse_model::{Ledger, Model};
 use pilothouse_proto::control::Initialize;
-use pilothouse_proto::message::{DeferredToolUse, SubagentStats};
+use pilothouse_proto::message::{DeferredToolUse, SubagentStats, Usage};
 use pilothouse_proto::system::SystemStatus;
 use pilothouse_proto::{AgentFrame, PermissionDenial, PermissionMode, SessionId, System, Uuid};
 use pilothouse_rules::{Behavior, Engine, Mode};
@@ -26,6 +26,7 @@ use serde_json::{Map, Value};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+use crate::control::NewPlugin;
 use crate::foreground::Foreground;
 use crate::gate::Gate;
 use crate::history::History;
@@ -62,7 +63,7 @@ pub struct Session {
     recorder: Recorder,
     copies: Option<Arc<Copies>>,
     history: History,
-    rules: Mutex<Engine>,
+    rules: Arc<Mutex<Engine>>,
     queue: Mutex<Queue>,
     running_agents: RunningAgents,
     foreground: Foreground,
@@ -109,8 +110,8 @@ struct State {
     last_message: Option<Uuid>,
     /// The names of the commands that the host was told of.
     told_commands: Option<Vec<String>>,
-    /// The id of the last answer that was booked.
-    last_answer: Option<String>,
+    /// The last answer that was booked.
+    last_answer: Option<LastAnswer>,
     denials: Vec<PermissionDenial>,
     title: Option<String>,
     /// The title is written down with the first prompt, because a session without one leaves nothing behind.
@@ -136,13 +137,29 @@ struct State {
     subagents: SubagentStats,
     /// Settings for this session alone, as `--settings` and the host gave them.
     flag_settings: Map<String, Value>,
-    /// Repositories inside of the project that the host has named.
-    repo_roots: Vec<PathBuf>,
+    /// Folders that the host has named since the session began.
+    repo_roots: Vec<Root>,
     /// The organisation's settings, as the command line or the host gave them.
     managed_settings: Option<String>,
     /// What hooks want the model to know with the next prompt.
     contexts: Vec<String>,
 }
+
+/// What is kept of an answer of the main conversation.
+#[derive(Clone, Debug)]
+struct LastAnswer {
+    id: String,
+    usage: Option<Usage>,
+}
+
+/// A folder that the host names while the session runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Root {
+    /// A repository inside of the project.
+    Repository(PathBuf),
+    Plugin(NewPlugin),
+}
+
 impl Session {
     /// What the session was started with.
     pub fn launch(&self) -> &Launch {
@@ -236,8 +253,18 @@ impl Session {
 
     /// Looks in a repository inside of the project, too.
     pub(crate) fn look_in(&self, repository: PathBuf) {
-        self.state().repo_roots.push(repository);
+        self.state().repo_roots.push(Root::Repository(repository));
         self.rediscover();
+    }
+
+    /// Repositories inside of the project that the host has named, and that are looked in, too.
+    pub(crate) fn repositories(&self) -> Vec<PathBuf> {
+        let state = self.state();
+        let repositories = state.repo_roots.iter().filter_map(|root| match root {
+            Root::Repository(folder) => Some(folder.clone()),
+            Root::Plugin(_) => None,
+        });
+        repositories.collect()
     }
 
     /// Looks anew when they are next asked for.
@@ -254,7 +281,7 @@ impl Session {
             places.project = None;
         }
         if counts {
-            places.roots.clone_from(&self.state().repo_roots);
+            places.roots = self.repositories();
         }
         places.plugins = self.plugin_dirs();
         let (catalog, problems) = pilothouse_catalog::discover(&places);

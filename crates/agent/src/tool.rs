@@ -177,7 +177,7 @@ impl<T: Tool> AgentTool for Builtin<T> {
 
     fn touches(&self, input: &Input, session: &Session) -> Vec<PathBuf> {
         let touched = self.0.touches(input, session.workspace()).into_iter();
-        touched.map(|(Touch::Read(path) | Touch::Write(path))| path).collect()
+        touched.map(Touch::into_path).collect()
     }
 
     fn refuses(&self, input: &Input, session: &Session) -> Option<String> {

@@ -2,27 +2,21 @@
 //!
 //! Everything here knows requests by an id that is text, so such a request gets one for as long as it is open.
 
+use std::collections::BTreeMap;
+
 use bytes::Bytes;
-use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 /// What no other id begins with.
 const MARK: char = '\0';
 
-#[derive(Deserialize)]
-struct Top<'a> {
-    r#type: &'a str,
-    #[serde(borrow, default)]
-    request_id: Option<&'a RawValue>,
-}
-
 /// The line of a request without an id that is text, with one that is; `None` for any other line. The number tells such
 /// requests apart.
 pub(crate) fn named(raw: &[u8], number: u64) -> Option<Bytes> {
-    let top: Top<'_> = serde_json::from_slice(raw).ok()?;
-    let own = top.request_id.map_or("", RawValue::get);
-    if top.r#type != "control_request" || own.starts_with('"') {
+    let fields: BTreeMap<String, &RawValue> = serde_json::from_slice(raw).ok()?;
+    let own = fields.get("request_id").map_or("", |id| id.get());
+    if fields.get("type")?.get() != "\"control_request\"" || own.starts_with('"') {
         return None;
     }
     let id = format!("{MARK}{number}{MARK}{own}");

@@ -86,6 +86,11 @@ impl Settings {
         collect(self).0
     }
 
+    /// Whether the organisation allows only its own permission rules.
+    pub fn allows_only_managed_rules(&self) -> bool {
+        self.policy_flag("allowManagedPermissionRulesOnly")
+    }
+
     /// Whether the policy switches something on.
     pub(crate) fn policy_flag(&self, key: &str) -> bool {
         self.documents
@@ -97,7 +102,7 @@ impl Settings {
 
 /// The permissions, and a report for everything that was left out.
 pub(crate) fn collect(settings: &Settings) -> (Permissions, Vec<Problem>) {
-    let managed_only = settings.policy_flag("allowManagedPermissionRulesOnly");
+    let managed_only = settings.allows_only_managed_rules();
     let mut permissions = Permissions::default();
     let mut problems = Vec::new();
     for document in &settings.documents {

@@ -1,8 +1,8 @@
 //! Commands that go on while the turn does, with their output in a file.
 
 use std::collections::HashMap;
-use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pilothouse_proc::Ladder;
@@ -10,6 +10,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+use crate::printed::Printed;
 use crate::shell::{Left, Shell};
 use crate::tool::Outcome;
 use crate::workspace::Workspace;
@@ -114,10 +115,10 @@ impl Background {
         description: Option<&str>,
         workspace: &Workspace,
     ) -> Result<Task, Outcome> {
-        let file = output_file(workspace.output_dir(), None).map_err(not_kept)?;
+        let file = output_file(workspace, None).map_err(not_kept)?;
         let (mut child, cwd_file) = shell.start().await?;
         let pipe = child.take_stdout();
-        let left = Left { child, pipe, output: Vec::new(), timed_out: false, cwd_file };
+        let left = Left { child, pipe, output: Printed::default(), timed_out: false, cwd_file };
         Ok(self.keep(left, file, command, description))
     }
 
@@ -130,8 +131,8 @@ impl Background {
         description: Option<&str>,
         workspace: &Workspace,
     ) -> Result<Task, Outcome> {
-        let mut file = output_file(workspace.output_dir(), Some(id)).map_err(not_kept)?;
-        file.file.write_all(&left.output).map_err(not_kept)?;
+        let file = output_file(workspace, Some(id)).map_err(not_kept)?;
+        left.output.write_to(&file.file).map_err(not_kept)?;
         Ok(self.keep(left, file, command, description))
     }
 
@@ -151,7 +152,7 @@ impl Background {
         let shared = Arc::downgrade(&self.shared);
         let told = task.clone();
         tokio::spawn(async move {
-            let copied = copy(pipe, file.file, output.len() as u64);
+            let copied = copy(pipe, file.file, output.size());
             let code = tokio::select! {
                 exit = async { tokio::join!(child.exited(), copied).0 } => Some(crate::shell::code(exit)),
                 () = stop.cancelled() => {
@@ -200,11 +201,11 @@ struct OutputFile {
 }
 
 /// A new file for output, of this name or of any.
-fn output_file(folder: &Path, id: Option<&str>) -> std::io::Result<OutputFile> {
-    std::fs::create_dir_all(folder)?;
+fn output_file(workspace: &Workspace, id: Option<&str>) -> std::io::Result<OutputFile> {
+    let folder = workspace.make_output_dir()?;
     if let Some(id) = id {
         let path = folder.join(format!("{id}.output"));
-        let file = std::fs::File::options().write(true).create_new(true).open(&path)?;
+        let file = std::fs::File::options().write(true).create_new(true).mode(0o600).open(&path)?;
         return Ok(OutputFile { id: id.to_owned(), path, file });
     }
     let file = tempfile::Builder::new().prefix("b").suffix(".output").rand_bytes(8).tempfile_in(folder)?;

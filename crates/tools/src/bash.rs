@@ -9,6 +9,7 @@ use crate::background::{Background, Task};
 use crate::exit_code;
 use crate::image::Image;
 use crate::large_output::{self, Shown};
+use crate::printed::Printed;
 use crate::schema::schema_of;
 use crate::shell::{Ended, Reins, Shell, Waited};
 use crate::text_file::LARGEST_IMAGE;
@@ -161,7 +162,7 @@ impl Bash {
             workspace.set_cwd(cwd);
         }
         if matches!(run.ended, Ended::Exited(0))
-            && let Some(shown) = picture(&run.output)
+            && let Some(shown) = picture(run.output.head())
         {
             return Ok(shown);
         }
@@ -211,7 +212,7 @@ impl Bash {
 fn went_on(
     task: &Task,
     timeout: Option<Duration>,
-    printed: &[u8],
+    printed: &Printed,
     limits: CommandLimits,
     workspace: &Workspace,
 ) -> Outcome {

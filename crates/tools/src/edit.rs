@@ -79,7 +79,7 @@ impl Planned {
             return Err(Outcome::misuse("this is a notebook: change its cells with NotebookEdit"));
         }
         let new_lines = if file.form.crlf { new.replace("\r\n", "\n") } else { new.clone() };
-        let sight = workspace.seen().sight(&path, &file.text);
+        let sight = workspace.seen().sight(&path, Some(&file.text));
         let changed = replaced(&file.text, &old, &new_lines, everywhere)
             .or_else(|misfit| across_line_ends(&file.text, &old, &new_lines).ok_or(misfit))
             .map_err(|misfit| Outcome::misuse(complaint(&misfit, &sight)))?;

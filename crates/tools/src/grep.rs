@@ -5,15 +5,17 @@ use std::time::{Duration, Instant};
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, SearcherBuilder, Sink, SinkContext, SinkMatch};
 use ignore::WalkBuilder;
-use ignore::overrides::OverrideBuilder;
-use ignore::types::TypesBuilder;
+use ignore::overrides::{Override, OverrideBuilder};
+use ignore::types::{Types, TypesBuilder};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::args::Args;
 use crate::aside::aside;
+use crate::places::Place;
 use crate::schema::schema_of;
 use crate::tool::{Input, Outcome, Running, Spec, Tool, Touch};
+use crate::walk::Ground;
 use crate::workspace::{Workspace, shown_from};
 
 /// Lines or files returned when the call sets no limit.
@@ -94,7 +96,7 @@ struct Hits {
 /// A search that can be made.
 struct Search {
     cwd: PathBuf,
-    root: PathBuf,
+    ground: Ground,
     walk: WalkBuilder,
     query: Query,
     window: Window,
@@ -110,22 +112,23 @@ impl Search {
         let limit = if limit == 0 { usize::MAX } else { limit };
         let offset = args.maybe_count("offset").unwrap_or(0) as usize;
         let query = query(&mut args);
-        let walk = walk(&root, glob.as_deref(), kind.as_deref());
-        if let Err(problem) = &walk {
+        let ground = Ground::of(&root, workspace);
+        let real = ground.as_ref().map_or(root.as_path(), Ground::real);
+        let choice = Choice::of(real, glob.as_deref(), kind.as_deref());
+        if let Err(problem) = &choice {
             args.problem(problem.clone());
         }
         args.check()?;
-        let (Some(query), Ok(walk)) = (query, walk) else {
+        let (Some(query), Ok(choice)) = (query, choice) else {
             return Err(Outcome::misuse("the search is not valid"));
         };
-        if !root.exists() {
-            return Err(Outcome::failed(format!("{} does not exist", root.display())));
-        }
-        Ok(Self { cwd: workspace.cwd(), root, walk, query, window: Window { offset, limit } })
+        let ground = ground?;
+        let walk = choice.among(ground.walk());
+        Ok(Self { cwd: workspace.cwd(), ground, walk, query, window: Window { offset, limit } })
     }
 
     fn run(self, stop: &CancellationToken) -> Outcome {
-        let Self { cwd, root, walk, query, window } = self;
+        let Self { cwd, ground, walk, query, window } = self;
         let started = Instant::now();
         let mut timed_out = false;
         let mut hits = Vec::new();
@@ -139,10 +142,11 @@ impl Search {
             }
             let Ok(entry) = entry else { continue };
             if entry.file_type().is_some_and(|kind| kind.is_file()) {
+                let file = ground.found(entry.path());
                 // A search in one file need not name it.
-                let name = if root.is_file() { String::new() } else { shown_from(&cwd, entry.path()) };
+                let name = if ground.is_dir() { shown_from(&cwd, &file.path) } else { String::new() };
                 let limits = Limits { stop, until: started + PATIENCE };
-                hits.extend(query.search(entry.path(), &name, limits));
+                hits.extend(query.search(&file, &name, limits));
             }
         }
         // The last file may have been left in the middle.
@@ -196,22 +200,42 @@ fn query(args: &mut Args) -> Option<Query> {
     }
 }
 
-fn walk(root: &Path, glob: Option<&str>, kind: Option<&str>) -> Result<WalkBuilder, String> {
-    let mut walk = WalkBuilder::new(root);
-    walk.hidden(false).require_git(false);
-    walk.filter_entry(|entry| entry.file_name() != ".git");
-    if let Some(glob) = glob {
-        let mut overrides = OverrideBuilder::new(root);
-        for glob in split_globs(glob) {
-            overrides.add(&glob).map_err(|e| format!("the parameter `glob` is not valid: {e}"))?;
+/// Which files a search looks at, of those that there are.
+struct Choice {
+    globs: Option<Override>,
+    types: Option<Types>,
+}
+
+impl Choice {
+    fn of(root: &Path, glob: Option<&str>, kind: Option<&str>) -> Result<Self, String> {
+        let globs = glob.map(|glob| overrides(root, glob)).transpose();
+        let types = kind.map(|kind| {
+            let types = TypesBuilder::new().add_defaults().select(kind).build();
+            types.map_err(|_| format!("the parameter `type` is not a known file type: {kind}"))
+        });
+        Ok(Self {
+            globs: globs.map_err(|e| format!("the parameter `glob` is not valid: {e}"))?,
+            types: types.transpose()?,
+        })
+    }
+
+    fn among(self, mut walk: WalkBuilder) -> WalkBuilder {
+        if let Some(globs) = self.globs {
+            walk.overrides(globs);
         }
-        walk.overrides(overrides.build().map_err(|e| format!("the parameter `glob` is not valid: {e}"))?);
+        if let Some(types) = self.types {
+            walk.types(types);
+        }
+        walk
     }
-    if let Some(kind) = kind {
-        let types = TypesBuilder::new().add_defaults().select(kind).build();
-        walk.types(types.map_err(|_| format!("the parameter `type` is not a known file type: {kind}"))?);
+}
+
+fn overrides(root: &Path, globs: &str) -> Result<Override, ignore::Error> {
+    let mut overrides = OverrideBuilder::new(root);
+    for glob in split_globs(globs) {
+        overrides.add(&glob)?;
     }
-    Ok(walk)
+    overrides.build()
 }
 
 /// Several patterns may be given, separated by spaces or commas outside braces.
@@ -241,10 +265,10 @@ impl Query {
         self.mode == Mode::Content && (self.before > 0 || self.after > 0)
     }
 
-    fn search(&self, path: &Path, name: &str, limits: Limits<'_>) -> Option<Hits> {
+    fn search(&self, place: &Place, name: &str, limits: Limits<'_>) -> Option<Hits> {
         let mut lines = Lines { query: self, name, shown: Vec::new(), matches: 0 };
-        // A file that cannot be read has no matches; the walk goes on.
-        let file = std::fs::File::open(path).ok()?;
+        // A file that cannot be read has no matches; the walk goes on. So it does where no file is any more.
+        let file = place.open().ok().filter(|file| file.metadata().is_ok_and(|meta| meta.is_file()))?;
         SearcherBuilder::new()
             .binary_detection(BinaryDetection::quit(0))
             .before_context(self.before)
@@ -258,8 +282,8 @@ impl Query {
         if lines.matches == 0 {
             return None;
         }
-        self.took(path.as_os_str().len());
-        Some(Hits { path: path.to_owned(), lines: lines.shown, matches: lines.matches })
+        self.took(place.path.as_os_str().len());
+        Some(Hits { path: place.path.clone(), lines: lines.shown, matches: lines.matches })
     }
 
     /// Counts what is kept of so many bytes.

@@ -2,12 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::printed::Printed;
 use crate::workspace::Workspace;
 
 /// Up to this many characters go to the model as they are.
 pub(crate) const LARGEST_INLINE: usize = 30_000;
 /// How much of a larger output is shown.
 const PREVIEW: usize = 2_000;
+/// What is said of an output of which all is kept.
+const FULL: &str = "Full output";
 
 pub(crate) struct Shown {
     /// For the model.
@@ -23,24 +26,32 @@ pub(crate) struct Kept {
 }
 
 /// Both readings of an output, of which no more than `largest` characters are shown.
-pub(crate) fn shown(output: &[u8], largest: usize, workspace: &Workspace) -> Shown {
-    let text = String::from_utf8_lossy(output);
+pub(crate) fn shown(output: &Printed, largest: usize, workspace: &Workspace) -> Shown {
+    let text = String::from_utf8_lossy(output.head());
     let text = text.trim_end().trim_start_matches('\n');
-    if text.chars().count() <= largest {
+    if output.tail().is_none() && text.chars().count() <= largest {
         return Shown { text: text.to_owned(), structured: text.to_owned(), kept: None };
     }
-    let kept = keep(output, workspace);
+    let kept = keep(output.head(), workspace);
+    let extent = match output.tail() {
+        Some(_) => format!("The first {}", human(output.head().len() as u64)),
+        None => FULL.to_owned(),
+    };
     Shown {
-        text: too_large(text, output.len(), PREVIEW.min(largest), kept.as_deref()),
+        text: said(text, output.size(), PREVIEW.min(largest), &extent, kept.as_deref()),
         structured: first(text, largest).to_owned(),
-        kept: kept.map(|path| Kept { path, size: output.len() }),
+        kept: kept.map(|path| Kept { path, size: output.head().len() }),
     }
 }
 
 /// What the model gets of a text that is too large for it: the beginning, and where the whole is, if it could be kept.
 pub fn too_large(text: &str, size: usize, preview: usize, kept: Option<&Path>) -> String {
+    said(text, size as u64, preview, FULL, kept)
+}
+
+fn said(text: &str, size: u64, preview: usize, extent: &str, kept: Option<&Path>) -> String {
     let place = match kept {
-        Some(path) => format!("Full output saved to: {}", path.display()),
+        Some(path) => format!("{extent} saved to: {}", path.display()),
         None => "The rest could not be saved".to_owned(),
     };
     let preview = first(text, preview);
@@ -51,21 +62,27 @@ pub fn too_large(text: &str, size: usize, preview: usize, kept: Option<&Path>) -
 }
 
 /// The beginning and the end of a text that is too long: what went wrong tends to be said last.
-pub(crate) fn both_ends(output: &[u8], largest: usize) -> String {
-    let text = String::from_utf8_lossy(output);
-    let text = text.trim_end().trim_start_matches('\n');
+pub(crate) fn both_ends(output: &Printed, largest: usize) -> String {
+    let text = String::from_utf8_lossy(output.head());
+    let text = text.trim_start_matches('\n');
+    if let Some(end) = output.tail() {
+        let (head, end) = (first(text, largest / 2), String::from_utf8_lossy(&end));
+        let tail = last(end.trim_end(), largest / 2);
+        let shown = (head.len() + tail.len()) as u64;
+        let left_out = human(output.size().saturating_sub(shown));
+        return format!("{head}\n\n… [{left_out} are left out here] …\n\n{tail}");
+    }
+    let text = text.trim_end();
     let count = text.chars().count();
     if count <= largest {
         return text.to_owned();
     }
-    let (head, tail) = (first(text, largest / 2), count - largest / 2);
-    let tail = text.char_indices().nth(tail).and_then(|(at, _)| text.get(at..)).unwrap_or_default();
+    let (head, tail) = (first(text, largest / 2), last(text, largest / 2));
     format!("{head}\n\n… [{} characters are left out here] …\n\n{tail}", count - largest / 2 * 2)
 }
 
 fn keep(output: &[u8], workspace: &Workspace) -> Option<PathBuf> {
-    let folder = workspace.output_dir();
-    std::fs::create_dir_all(folder).ok()?;
+    let folder = workspace.make_output_dir().ok()?;
     let mut file = tempfile::Builder::new().prefix("b").suffix(".txt").tempfile_in(folder).ok()?;
     std::io::Write::write_all(&mut file, output).ok()?;
     file.keep().ok().map(|(_, path)| path)
@@ -76,7 +93,12 @@ fn first(text: &str, characters: usize) -> &str {
     text.get(..end).unwrap_or_default()
 }
 
-fn human(bytes: usize) -> String {
+fn last(text: &str, characters: usize) -> &str {
+    let start = text.char_indices().rev().take(characters).last().map_or(text.len(), |(at, _)| at);
+    text.get(start..).unwrap_or_default()
+}
+
+fn human(bytes: u64) -> String {
     let (number, unit) = match bytes {
         0..1_024 => return format!("{bytes}B"),
         1_024..1_048_576 => (bytes as f64 / 1024.0, "KB"),

@@ -85,6 +85,9 @@ impl Planned {
         if id.is_none() && mode != "insert" {
             args.problem(format!("the parameter `cell_id` is missing: it says which cell to {mode}"));
         }
+        if kind.as_deref().is_some_and(|kind| !matches!(kind, "code" | "markdown")) {
+            args.problem("the parameter `cell_type` must be code or markdown");
+        }
         if mode == "insert" && kind.is_none() {
             args.problem("the parameter `cell_type` is missing: it says which kind of cell to insert");
         }
@@ -99,7 +102,7 @@ impl Planned {
         let place = workspace.place(&path);
         let file = text_file::read(&place).and_then(|file| file.changeable(&place));
         let file = file.map_err(|e| Outcome::failed(e.to_string()))?;
-        match workspace.seen().sight(&path, &file.text) {
+        match workspace.seen().sight(&path, Some(&file.text)) {
             Sight::Current(_) => {}
             Sight::Never => {
                 return Err(Outcome::misuse("the notebook was not read yet: read it before changing it"));
@@ -196,6 +199,8 @@ impl Change<'_> {
         cell.insert("cell_type".to_owned(), kind.clone().into());
         if kind == "code" {
             clear_run(cell);
+        } else {
+            remove_run(cell);
         }
         Ok(Changed { id, kind, old_source })
     }
@@ -205,6 +210,12 @@ impl Change<'_> {
 fn clear_run(cell: &mut Map<String, Value>) {
     cell.insert("outputs".to_owned(), json!([]));
     cell.insert("execution_count".to_owned(), Value::Null);
+}
+
+/// Only code runs: a notebook where other cells have outputs is not valid.
+fn remove_run(cell: &mut Map<String, Value>) {
+    cell.shift_remove("outputs");
+    cell.shift_remove("execution_count");
 }
 
 fn fresh_id(cells: &[Value]) -> String {

@@ -4,7 +4,7 @@
 //! once, the judge and the tool both go by what was found, and the tool opens it without following anything more.
 
 use std::collections::HashMap;
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io;
 use std::os::fd::AsRawFd as _;
 use std::path::{Path, PathBuf};
@@ -80,6 +80,20 @@ impl Place {
     /// Opens what is there for reading. It does not wait for anybody, so a pipe cannot hang the tool.
     pub(crate) fn open(&self) -> io::Result<File> {
         open(&self.real, OFlags::RDONLY | OFlags::NONBLOCK)
+    }
+
+    /// What is there, without opening it: nothing waits for whoever is at the other end of a pipe.
+    pub(crate) fn look(&self) -> io::Result<Metadata> {
+        open(&self.real, OFlags::PATH)?.metadata()
+    }
+
+    /// Something below it, by where it really lies.
+    pub(crate) fn below(&self, real: &Path) -> Self {
+        let path = match real.strip_prefix(&self.real) {
+            Ok(rest) if !rest.as_os_str().is_empty() => self.path.join(rest),
+            _ => self.path.clone(),
+        };
+        Self { path, real: real.to_owned() }
     }
 
     /// The folder it is in, made if it is missing: a path through which no link can lead elsewhere while the file is open.

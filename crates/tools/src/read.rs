@@ -1,5 +1,4 @@
 use std::path::Path;
-use std::time::Duration;
 
 use base64::Engine as _;
 use serde_json::{Value, json};
@@ -8,6 +7,7 @@ use tokio_util::sync::CancellationToken;
 use crate::args::Args;
 use crate::image::Image;
 use crate::notebook_view;
+use crate::pdf;
 use crate::places::Place;
 use crate::schema::{path_argument, schema_of};
 use crate::seen::Extent;
@@ -17,12 +17,10 @@ use crate::workspace::Workspace;
 
 /// A file of more bytes is read in parts, unless the model insists.
 const LARGEST_UNASKED: u64 = 256 << 10;
-/// The most text one call returns; a longer line is cut.
+/// The most text that one call returns when the model insists; a longer line is cut.
 const LARGEST_TEXT: usize = 1 << 20;
-/// How long the text of a PDF may take to find.
-const PDF_PATIENCE: Duration = Duration::from_secs(20);
-/// The largest PDF that is handed over as it is.
-const LARGEST_PDF: usize = 20 << 20;
+/// The most that it returns otherwise. The real CLI is known to show a line of 300 000 characters.
+const LARGEST_PART: usize = 320_000;
 /// Models take no picture that is wider or higher.
 const MOST_PIXELS: u32 = 8_000;
 
@@ -80,7 +78,9 @@ impl Tool for Read {
             if let Some(path) =
                 named.filter(|path| path.extension().is_some_and(|end| end.eq_ignore_ascii_case("pdf")))
             {
-                return pdf(input, workspace, &path).await.unwrap_or_else(|refused| refused);
+                return pdf::read(input, workspace, &path, LARGEST_PART)
+                    .await
+                    .unwrap_or_else(|refused| refused);
             }
             read(input, workspace).unwrap_or_else(|refused| refused)
         })
@@ -109,7 +109,8 @@ fn read(input: Input, workspace: &Workspace) -> Result<Outcome, Outcome> {
                     file.size
                 )));
             }
-            let (outcome, extent) = text(&place, &file, first, limit);
+            let most = if insists { LARGEST_TEXT } else { LARGEST_PART };
+            let (outcome, extent) = text(&place, &file, first, limit, most);
             workspace.seen().note(&path, &file.text, extent);
             return Ok(outcome);
         }
@@ -130,16 +131,14 @@ fn failed(error: TextError) -> Outcome {
     Outcome::failed(error.to_string())
 }
 
-fn is_page_range(pages: &str) -> bool {
-    let page = |text: &str| text.trim().parse::<u32>().is_ok_and(|page| page > 0);
-    match pages.split_once('-') {
-        Some((from, to)) => page(from) && page(to),
-        None => page(pages),
-    }
-}
-
 /// Line 0 is taken for the first one and keeps its number; one below zero is as good as none.
-fn text(place: &Place, file: &TextFile, first: Option<i64>, limit: Option<usize>) -> (Outcome, Extent) {
+fn text(
+    place: &Place,
+    file: &TextFile,
+    first: Option<i64>,
+    limit: Option<usize>,
+    most: usize,
+) -> (Outcome, Extent) {
     // Files with both kinds of line ends keep theirs, but nobody wants to see them.
     let lines: Vec<&str> =
         file.text.split('\n').map(|line| line.strip_suffix('\r').unwrap_or(line)).collect();
@@ -149,16 +148,17 @@ fn text(place: &Place, file: &TextFile, first: Option<i64>, limit: Option<usize>
     let mut shown = String::new();
     let mut taken = 0;
     for (at, line) in lines.iter().enumerate().skip(skipped).take(wanted) {
-        if shown.len() > LARGEST_TEXT {
+        if taken > 0 && shown.len() + line.len() > most {
             break;
         }
         if taken > 0 {
             shown.push('\n');
         }
-        shown.push_str(&format!("{}\t{}", start + at - skipped, cut(line)));
+        shown.push_str(&format!("{}\t{}", start + at - skipped, cut(line, most)));
         taken += 1;
     }
     let rest = lines.len().saturating_sub(skipped + taken);
+    let is_cut = taken > 0 && rest > 0 && taken < wanted;
     if taken == 0 {
         let note = format!(
             "Nothing is left to read at line {start}: the file exists, but it has no more than {} lines in all.",
@@ -168,7 +168,7 @@ fn text(place: &Place, file: &TextFile, first: Option<i64>, limit: Option<usize>
     } else if file.text.is_empty() {
         shown = "<system-reminder>The file exists, but there is nothing to read in it.</system-reminder>"
             .to_owned();
-    } else if rest > 0 && taken < wanted {
+    } else if is_cut {
         shown.push_str(&format!("\n({rest} more lines: read on with offset {})", start + taken));
     }
     if !file.is_exact {
@@ -179,17 +179,17 @@ fn text(place: &Place, file: &TextFile, first: Option<i64>, limit: Option<usize>
     }
     let content = lines.iter().skip(skipped).take(taken).copied().collect::<Vec<_>>().join("\n");
     let extent = if skipped == 0 && rest == 0 { Extent::Whole } else { Extent::Part };
-    let outcome = Outcome::text(
-        shown,
-        json!({ "type": "text", "file": {
-            "filePath": place.path, "content": content, "numLines": taken, "startLine": start, "totalLines": lines.len(),
-        }}),
-    );
-    (outcome, extent)
+    let mut part = json!({
+        "filePath": place.path, "content": content, "numLines": taken, "startLine": start, "totalLines": lines.len(),
+    });
+    if let (true, Some(part)) = (is_cut, part.as_object_mut()) {
+        part.insert("truncatedByTokenCap".to_owned(), true.into());
+    }
+    (Outcome::text(shown, json!({ "type": "text", "file": part })), extent)
 }
 
-fn cut(line: &str) -> String {
-    match line.char_indices().nth(LARGEST_TEXT) {
+fn cut(line: &str, most: usize) -> String {
+    match line.char_indices().nth(most) {
         Some((at, _)) => format!("{}… ({} more bytes)", line.get(..at).unwrap_or_default(), line.len() - at),
         None => line.to_owned(),
     }
@@ -218,38 +218,4 @@ fn image(place: &Place) -> Result<Outcome, TextError> {
     }
     let structured = json!({ "type": "image", "file": file });
     Ok(Outcome::Done(Box::new(Done { content: Value::Array(vec![block]), structured })))
-}
-
-/// The text of a PDF. One without any, such as a scan, is handed over as it is: models can look at it. One that cannot be read
-/// at all is not, because it would end the conversation.
-async fn pdf(input: Input, workspace: &Workspace, path: &Path) -> Result<Outcome, Outcome> {
-    let mut args = Args::new("Read", input);
-    if args.maybe_text("pages").is_some_and(|pages| !is_page_range(&pages)) {
-        args.problem("the parameter `pages` must be one page, such as 3, or one range, such as 1-5");
-    }
-    args.check()?;
-    let bytes = text_file::read_bytes(&workspace.place(path)).map_err(failed)?;
-    let name = path.display().to_string();
-    if !bytes.starts_with(b"%PDF-") {
-        return Err(failed(TextError::NoPdf(name)));
-    }
-    let data = base64::engine::general_purpose::STANDARD.encode(&bytes);
-    let size = bytes.len();
-    let structured =
-        json!({ "type": "pdf", "file": { "filePath": path, "base64": data, "originalSize": size } });
-    // The reader panics on some broken documents, and some keep it busy for ever.
-    let extracted = tokio::task::spawn_blocking(move || pdf_extract::extract_text_from_mem(&bytes).ok());
-    let text = tokio::time::timeout(PDF_PATIENCE, extracted).await;
-    let Some(text) = text.ok().and_then(Result::ok).flatten() else {
-        return Err(failed(TextError::Binary(name)));
-    };
-    workspace.seen().note_shown(path);
-    let text = text.trim();
-    if !text.is_empty() || size > LARGEST_PDF {
-        return Ok(Outcome::text(text, structured));
-    }
-    let source = json!({ "type": "base64", "media_type": "application/pdf", "data": data });
-    let note = format!("PDF file read: {name} ({size} bytes)");
-    let content = json!([{ "type": "text", "text": note }, { "type": "document", "source": source }]);
-    Ok(Outcome::Done(Box::new(Done { content, structured })))
 }

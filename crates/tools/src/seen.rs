@@ -61,11 +61,13 @@ impl Seen {
         self.0.insert(path.to_owned(), Glimpse { modified, text: None, extent: Extent::Whole });
     }
 
-    /// What the model knows of a file whose text is `text` now.
-    pub(crate) fn sight(&self, path: &Path, text: &str) -> Sight {
+    /// What the model knows of a file whose text is `text` now, if it is a text.
+    pub(crate) fn sight(&self, path: &Path, text: Option<&str>) -> Sight {
         let Some(glimpse) = self.0.get(path) else { return Sight::Never };
         let modified = std::fs::metadata(path).and_then(|meta| meta.modified()).ok();
-        match modified == Some(glimpse.modified) || glimpse.text == Some(digest(text)) {
+        match modified == Some(glimpse.modified)
+            || text.is_some_and(|text| glimpse.text == Some(digest(text)))
+        {
             true => Sight::Current(glimpse.extent),
             false => Sight::Stale,
         }

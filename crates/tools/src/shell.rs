@@ -7,11 +7,10 @@ use pilothouse_proc::{Child, Ladder, Spawn};
 use tokio::io::AsyncReadExt as _;
 use tokio_util::sync::CancellationToken;
 
+use crate::printed::Printed;
 use crate::tool::Outcome;
 use crate::workspace::Workspace;
 
-/// What is kept in memory of a command's output; the rest is read and dropped, so that the command does not stall.
-const LARGEST_OUTPUT: usize = 32 << 20;
 /// How long output is read on after the command's end, in case a stray process holds the pipe.
 const DRAIN: Duration = Duration::from_millis(250);
 
@@ -57,7 +56,7 @@ pub(crate) struct Left {
     pub(crate) child: Child,
     pub(crate) pipe: Option<tokio::net::unix::pipe::Receiver>,
     /// What it has printed so far.
-    pub(crate) output: Vec<u8>,
+    pub(crate) output: Printed,
     /// It was let go because its time was up, and not because somebody wanted so.
     pub(crate) timed_out: bool,
     pub(crate) cwd_file: Option<tempfile::TempPath>,
@@ -71,7 +70,7 @@ pub(crate) enum Waited {
 
 pub(crate) struct Run {
     pub(crate) ended: Ended,
-    pub(crate) output: Vec<u8>,
+    pub(crate) output: Printed,
     /// The directory the command left the shell in.
     pub(crate) cwd: Option<PathBuf>,
 }
@@ -110,7 +109,7 @@ impl Shell {
     ) -> Result<Waited, Outcome> {
         let (mut child, cwd_file) = self.start().await?;
         let mut pipe = child.take_stdout();
-        let mut output = Vec::new();
+        let mut output = Printed::default();
         let why = {
             let mut reading = std::pin::pin!(collect(&mut pipe, &mut output));
             let mut read_all = false;
@@ -131,7 +130,11 @@ impl Shell {
             match why {
                 Why::Stopped => {
                     child.close(Ladder::now()).await;
-                    return Ok(Waited::Over(Run { ended: Ended::Stopped, output: Vec::new(), cwd: None }));
+                    return Ok(Waited::Over(Run {
+                        ended: Ended::Stopped,
+                        output: Printed::default(),
+                        cwd: None,
+                    }));
                 }
                 Why::Killed => drop(child.close(Ladder::now()).await),
                 Why::TimeUp if !outlives => {
@@ -201,11 +204,10 @@ async fn discard(mut pipe: tokio::net::unix::pipe::Receiver) {
     while let Ok(1..) = pipe.read(&mut chunk).await {}
 }
 
-async fn collect(pipe: &mut Option<tokio::net::unix::pipe::Receiver>, output: &mut Vec<u8>) {
+async fn collect(pipe: &mut Option<tokio::net::unix::pipe::Receiver>, output: &mut Printed) {
     let Some(pipe) = pipe else { return };
     let mut chunk = vec![0; 64 << 10];
     while let Ok(n @ 1..) = pipe.read(&mut chunk).await {
-        let room = LARGEST_OUTPUT.saturating_sub(output.len());
-        output.extend_from_slice(chunk.get(..n.min(room)).unwrap_or_default());
+        output.push(chunk.get(..n).unwrap_or_default());
     }
 }

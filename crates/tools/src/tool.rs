@@ -55,6 +55,15 @@ pub enum Touch {
     Write(PathBuf),
 }
 
+impl Touch {
+    /// Which path, whatever is done with it.
+    pub fn into_path(self) -> PathBuf {
+        match self {
+            Self::Read(path) | Self::Write(path) => path,
+        }
+    }
+}
+
 /// What a call came to.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {

@@ -1,9 +1,11 @@
+use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pilothouse_proc::Spawn;
 
+use crate::output_dir;
 use crate::places::{Place, Places};
 use crate::seen::Seen;
 
@@ -16,6 +18,12 @@ static COUNT: AtomicU64 = AtomicU64::new(0);
 pub trait Journal: Send + Sync {
     /// The file is about to be created, changed or removed; its present content is still on disk.
     fn before_change(&self, path: &Path);
+}
+
+/// Knows which files are kept from the model, whichever tool comes upon them: searches pass them by.
+pub trait Secrets: Send + Sync {
+    /// Whether a file, or all that a folder holds, is to stay unseen.
+    fn hides(&self, path: &Path) -> bool;
 }
 
 /// What the tools of one session share: where they are, what they have read, where they may put large output.
@@ -31,6 +39,7 @@ pub struct Workspace {
     seen: Mutex<Seen>,
     places: Places,
     journal: Option<Arc<dyn Journal>>,
+    secrets: Option<Arc<dyn Secrets>>,
 }
 
 impl Workspace {
@@ -47,6 +56,7 @@ impl Workspace {
             seen: Mutex::default(),
             places: Places::default(),
             journal: None,
+            secrets: None,
         }
     }
 
@@ -74,6 +84,12 @@ impl Workspace {
         self
     }
 
+    /// Has searches pass by what `secrets` hides.
+    pub fn with_secrets(mut self, secrets: Arc<dyn Secrets>) -> Self {
+        self.secrets = Some(secrets);
+        self
+    }
+
     /// The directory that relative paths start from; Bash moves it with `cd`.
     pub fn cwd(&self) -> PathBuf {
         locked(&self.cwd).clone()
@@ -84,9 +100,23 @@ impl Workspace {
         *locked(&self.cwd) = cwd.into();
     }
 
-    /// Where output too large for the model is kept.
+    /// Where output too large for the model is kept. It need not be there yet.
     pub fn output_dir(&self) -> &Path {
         &self.output_dir
+    }
+
+    /// The same, made if it is missing: for this user alone.
+    ///
+    /// # Errors
+    /// When it cannot be made, or somebody else has made it.
+    pub fn make_output_dir(&self) -> io::Result<&Path> {
+        output_dir::make(&self.output_dir)?;
+        Ok(&self.output_dir)
+    }
+
+    /// Takes the folder for large output away if nothing is kept there.
+    pub fn remove_empty_output_dir(&self) {
+        output_dir::remove_empty(&self.output_dir);
     }
 
     /// Ends every process that a command of this workspace has left behind, wherever it has moved to. One that was
@@ -130,6 +160,10 @@ impl Workspace {
 
     pub(crate) fn seen(&self) -> MutexGuard<'_, Seen> {
         locked(&self.seen)
+    }
+
+    pub(crate) fn secrets(&self) -> Option<Arc<dyn Secrets>> {
+        self.secrets.clone()
     }
 
     pub(crate) fn announce_change(&self, path: &Path) {

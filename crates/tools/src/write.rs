@@ -1,8 +1,11 @@
+use std::path::Path;
+
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use crate::args::Args;
 use crate::patch::structured_patch;
+use crate::places::Place;
 use crate::schema::{path_argument, schema_of};
 use crate::seen::{Extent, Sight};
 use crate::text_file::{self, Form, TextError};
@@ -38,9 +41,8 @@ impl Tool for Write {
                 Some(format!("{shown} is a device, a pipe or a socket, and no file"))
             }
             Ok(_) => {
-                let old = text_file::read(&workspace.place(&path)).ok()?;
-                let stale = workspace.seen().sight(&path, &old.text) == Sight::Stale;
-                stale.then(|| STALE.to_owned())
+                let old = Old::at(&workspace.place(&path)).ok()?;
+                old.is_stale(&path, workspace).then(|| STALE.to_owned())
             }
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
             Err(error) => Some(format!("{shown} cannot be written: {error}")),
@@ -52,6 +54,42 @@ impl Tool for Write {
     }
 }
 
+/// What a write would replace.
+enum Old {
+    Nothing,
+    Text(String),
+    /// A file that is no text, or too large to be taken for one: there is nothing to compare with.
+    NoText,
+}
+
+impl Old {
+    fn at(place: &Place) -> Result<Self, TextError> {
+        match text_file::read(place) {
+            Ok(file) => Ok(Self::Text(file.text)),
+            Err(TextError::Missing(_)) => Ok(Self::Nothing),
+            Err(TextError::Binary(_) | TextError::TooLarge { .. }) => Ok(Self::NoText),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Whether somebody else has changed it since the model saw it.
+    fn is_stale(&self, path: &Path, workspace: &Workspace) -> bool {
+        let text = match self {
+            Self::Nothing => return false,
+            Self::Text(text) => Some(text.as_str()),
+            Self::NoText => None,
+        };
+        workspace.seen().sight(path, text) == Sight::Stale
+    }
+
+    fn into_text(self) -> Option<String> {
+        match self {
+            Self::Text(text) => Some(text),
+            Self::Nothing | Self::NoText => None,
+        }
+    }
+}
+
 fn write(input: Input, workspace: &Workspace) -> Result<Outcome, Outcome> {
     let mut args = Args::new("Write", input);
     let path = args.text("file_path");
@@ -59,31 +97,26 @@ fn write(input: Input, workspace: &Workspace) -> Result<Outcome, Outcome> {
     args.check()?;
     let path = workspace.resolve(&path);
     let place = workspace.place(&path);
-    let old = match text_file::read(&place) {
-        Ok(old) => Some(old),
-        Err(TextError::Missing(_)) => None,
-        Err(e) => return Err(Outcome::failed(e.to_string())),
-    };
-    if let Some(old) = &old
-        && workspace.seen().sight(&path, &old.text) == Sight::Stale
-    {
+    let old = Old::at(&place).map_err(|e| Outcome::failed(e.to_string()))?;
+    if old.is_stale(&path, workspace) {
         return Err(Outcome::misuse(STALE));
     }
     workspace.announce_change(&path);
     text_file::replace(&place, &content, Form::default())
         .map_err(|e| Outcome::failed(format!("cannot write {}: {e}", path.display())))?;
     workspace.seen().note(&path, &content, Extent::Whole);
-    let kind = if old.is_some() { "update" } else { "create" };
-    let patch = old.as_ref().map(|old| structured_patch(&old.text, &content)).unwrap_or_default();
-    let said = match &old {
-        Some(_) => format!("Updated {}. It need not be read again.", path.display()),
-        None => format!("Created {}. It need not be read again.", path.display()),
+    let (kind, done) = match &old {
+        Old::Nothing => ("create", "Created"),
+        Old::Text(_) | Old::NoText => ("update", "Updated"),
     };
+    let old = old.into_text();
+    let patch = old.as_ref().map(|old| structured_patch(old, &content)).unwrap_or_default();
+    let said = format!("{done} {}. It need not be read again.", path.display());
     Ok(Outcome::text(
         said,
         json!({
             "type": kind, "filePath": path, "content": content, "structuredPatch": patch,
-            "originalFile": old.map(|old| old.text), "userModified": false,
+            "originalFile": old, "userModified": false,
         }),
     ))
 }

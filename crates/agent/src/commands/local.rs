@@ -8,8 +8,9 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::configure;
+use crate::context_usage::Counter;
 use crate::session::Session;
-use crate::{compact, control};
+use crate::{compact, context_usage, control};
 
 /// How subagents are made, for those who look for a dialog.
 const AGENTS: &str = "Subagents are files: .claude/agents/NAME.md in the project, or agents/NAME.md in the configuration directory. \
@@ -128,7 +129,7 @@ fn model(session: &Session, wanted: &str) -> String {
 
 /// What fills the context.
 async fn context(session: &Arc<Session>) -> String {
-    let usage = compact::context_usage(session).await;
+    let usage = context_usage::report(session, Counter::Api).await;
     let number = |field: &str| usage.get(field).and_then(Value::as_u64).unwrap_or_default();
     let mut text = format!(
         "## Context Usage\n\n**Model:** {}\n**Tokens:** {} / {} ({}%)\n\n| Category | Tokens |\n|---|---|",

@@ -20,7 +20,7 @@ use crate::subagents::{Job, Kind};
 use crate::voice::Audience;
 
 pub(crate) use expand::forget_command_rules;
-pub(crate) use skill::{Skill, offered, skill_text};
+pub(crate) use skill::{Skill, line, offered, offered_skills, skill_text};
 
 /// What becomes of a prompt.
 #[derive(Debug)]

@@ -63,15 +63,9 @@ pub(crate) fn offered(session: &Session) -> Option<String> {
     let tools = session.tools_in_force();
     let has = |name: &str| tools.iter().any(|tool| tool.name() == name);
     let mut lists = Vec::new();
-    if has("Skill") {
-        let catalog = session.catalog();
-        let wanted = session.initialize().skills.as_ref().cloned();
-        let may = |entry: &&Entry| entry.model_invocable && entry.described;
-        let wants = |entry: &&Entry| wanted.as_ref().is_none_or(|wanted| wanted.contains(&entry.name));
-        let lines: Vec<String> = catalog.entries.iter().filter(may).filter(wants).map(line).collect();
-        if !lines.is_empty() {
-            lists.push(format!("Skills for the Skill tool:\n{}", lines.join("\n")));
-        }
+    let lines: Vec<String> = offered_skills(session).iter().map(line).collect();
+    if !lines.is_empty() {
+        lists.push(format!("Skills for the Skill tool:\n{}", lines.join("\n")));
     }
     if has("Agent") {
         let agents = crate::offers::agents(session).into_iter();
@@ -83,7 +77,19 @@ pub(crate) fn offered(session: &Session) -> Option<String> {
     (!lists.is_empty()).then(|| format!("<system-reminder>\n{lists}\n</system-reminder>"))
 }
 
-fn line(entry: &Entry) -> String {
+/// The skills that the model may call, if it can call any.
+pub(crate) fn offered_skills(session: &Session) -> Vec<Entry> {
+    if !session.tools_in_force().iter().any(|tool| tool.name() == "Skill") {
+        return Vec::new();
+    }
+    let wanted = session.initialize().skills.as_ref().cloned();
+    let may = |entry: &&Entry| entry.model_invocable && entry.described;
+    let wants = |entry: &&Entry| wanted.as_ref().is_none_or(|wanted| wanted.contains(&entry.name));
+    session.catalog().entries.iter().filter(may).filter(wants).cloned().collect()
+}
+
+/// A skill as the model reads of it.
+pub(crate) fn line(entry: &Entry) -> String {
     match &entry.when_to_use {
         Some(when) => format!("- {}: {} {when}", entry.name, entry.description),
         None => format!("- {}: {}", entry.name, entry.description),

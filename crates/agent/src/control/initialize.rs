@@ -124,7 +124,8 @@ fn response(session: &Session, hooks: bool) -> InitializeResponse {
         commands: offers::commands(session),
         agents: offers::agents(session),
         output_style: offers::output_style(session),
-        available_output_styles: vec![offers::DEFAULT_STYLE.to_owned()],
+        available_output_styles: offers::output_styles(session),
+        user_output_styles_dir: crate::prompt::user_folder(session).display().to_string().into(),
         models: offers::models(session),
         account: AccountInfo {
             token_source: "none".into(),

@@ -11,7 +11,10 @@ use pilothouse_proto::mcp::McpServerConfig;
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
+use crate::mcp::{McpTool, Origin};
+use crate::pace::Pace;
 use crate::session::Session;
+use crate::tool::{ToolCall, Verdict};
 
 /// How long a call without the model may take unless the host says otherwise, and the bounds of what it may say.
 const CALL: Duration = Duration::from_secs(120);
@@ -81,19 +84,86 @@ pub(super) async fn set_readable(
     responder.success(&response);
 }
 
+/// Why there is nothing to do about the credentials of a server: none are kept here.
+pub(super) fn no_credentials(session: &Session, asked: &str, name: &str) -> String {
+    let statuses = session.mcp.statuses();
+    let Some(server) = statuses.iter().find(|server| server.name == name) else {
+        return format!("Server not found: {name}");
+    };
+    let transport = server.transport.as_ref().map_or("unknown", String::as_str);
+    match asked {
+        "mcp_clear_auth" => {
+            format!("Cannot clear auth for server type \"{transport}\": no credentials are kept")
+        }
+        _ => format!("Server type \"{transport}\" does not support OAuth authentication here"),
+    }
+}
+
 /// A call that the host makes itself, past the model.
 async fn call(session: &Arc<Session>, call: McpCall, responder: Responder<Agent>) {
+    if let Some(detail) = call.expires_at.as_ref().and_then(|at| expired(session, at)) {
+        let staging = json!({"ok": false, "error_code": "expired", "detail": detail});
+        return responder.success(&json!({"staging": staging}));
+    }
+    if !call.tool.starts_with("mcp__") {
+        return responder.error(format!("Not a fully-qualified MCP tool name: {}", call.tool));
+    }
     let found = session.mcp.tools().into_iter().find(|tool| tool.full_name() == call.tool);
     let Some(tool) = found else {
         return responder.error(format!("MCP tool not found: {}", call.tool));
     };
+    let meta = tool.meta();
+    if meta.source == Origin::Sdk.name() {
+        return responder.error(format!(
+            "mcp_call does not support SDK MCP servers: {} is the host's own, call it there",
+            meta.server
+        ));
+    }
     let millis = call.timeout_ms.as_ref().and_then(|millis| millis.as_u64());
     let limit =
         millis.map_or(CALL, |millis| Duration::from_millis(millis.clamp(SHORTEST_CALL, LONGEST_CALL)));
-    let arguments = call.arguments.into_option().unwrap_or_default();
+    let mut arguments = call.arguments.into_option().unwrap_or_default();
+    if call.check_permissions.as_ref() == Some(&true) {
+        match allowed(session, &tool, arguments).await {
+            Ok(input) => arguments = input,
+            Err(reason) => return responder.error(format!("The tool did not run: {reason}")),
+        }
+    }
     match tool.call(arguments, None, Some(limit), &CancellationToken::new()).await {
         Ok(result) => responder.success(&result),
         Err(pilothouse_tools::Outcome::Failed { message, .. }) => responder.error(message),
         Err(_) => responder.error("the call was stopped"),
+    }
+}
+
+/// Why a request is void, if it is. A time that cannot be read may well have passed.
+fn expired(session: &Session, at: &str) -> Option<String> {
+    match at.parse::<jiff::Timestamp>() {
+        Ok(time) if time.as_millisecond() > session.stamp().millis() => None,
+        Ok(_) => Some(format!("request expired at {at}")),
+        Err(_) => Some(format!("expires_at is not an RFC3339 timestamp with a zone: {at}")),
+    }
+}
+
+/// The arguments of a call that may run, as whoever allowed it wants them; else why it may not.
+async fn allowed(
+    session: &Arc<Session>,
+    tool: &McpTool,
+    input: Map<String, Value>,
+) -> Result<Map<String, Value>, String> {
+    let id = format!("toolu_mcp_call_{}", session.stamp().uuid().into_string().replace('-', ""));
+    let call = ToolCall {
+        id: id.into(),
+        name: tool.full_name().to_owned(),
+        input,
+        caller: None,
+        stop: CancellationToken::new(),
+        pace: Pace::default(),
+    };
+    match session.gate().check(session, &call, tool).await {
+        Verdict::Run { input, .. } => Ok(input),
+        Verdict::Refuse { message, .. } => Err(message),
+        Verdict::Defer => Err("a hook puts it off".to_owned()),
+        Verdict::Interrupt => Err("it was stopped".to_owned()),
     }
 }

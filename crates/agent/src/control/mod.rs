@@ -3,11 +3,17 @@
 mod hooks_listing;
 mod initialize;
 mod mcp;
+mod plugins;
+mod probe;
+mod read_file;
 mod repo_root;
 mod reports;
+mod rules_listing;
 mod set_cwd;
 mod settings;
 mod side_question;
+mod task_output;
+mod workspace_diff;
 
 use std::sync::Arc;
 
@@ -20,11 +26,13 @@ use pilothouse_proto::{AgentFrame, Content, HookEvent, MessageParam, Opt, Permis
 use pilothouse_rules::Mode;
 use serde_json::{Value, json};
 
+use crate::context_usage::{self, Counter};
 use crate::launch::THINKING_DISPLAYS;
 use crate::session::Session;
 use crate::subagents::Silence;
 
 pub(crate) use initialize::{initialize, plugin_dirs, readable};
+pub(crate) use plugins::NewPlugin;
 pub(crate) use reports::{as_it_stands, cost};
 
 const MODES: &str = "acceptEdits, auto, bypassPermissions, default, dontAsk, plan";
@@ -134,7 +142,11 @@ pub(crate) async fn slowly(
     responder: Responder<Agent>,
 ) {
     match request {
-        HostRequest::GetContextUsage(_) => reports::context_usage(session, responder).await,
+        HostRequest::GetContextUsage(wanted) => {
+            let brief = wanted.detail.as_ref().is_some_and(|detail| detail.as_str() == "summary");
+            let counter = if brief { Counter::Length } else { Counter::Api };
+            responder.success(&context_usage::report(session, counter).await);
+        }
         HostRequest::GetSettings(_) => settings::report(session, responder),
         HostRequest::GetBinaryVersion(_) => {
             responder.success(&json!({"version": crate::PROTOCOL_VERSION, "buildTime": null}));
@@ -143,19 +155,19 @@ pub(crate) async fn slowly(
         HostRequest::GetUsage(_) => reports::usage(session, responder),
         HostRequest::GetStatus(_) => reports::status(session, responder),
         HostRequest::GetPlan(_) => reports::plan(session, responder),
-        HostRequest::GetWorkspaceDiff(_) => reports::diff(session, responder).await,
+        HostRequest::GetWorkspaceDiff(_) => workspace_diff::answer(session, responder).await,
         HostRequest::ListModels(_) => responder.success(&json!({"models": crate::offers::models(session)})),
-        HostRequest::ListPermissionRules(_) => settings::rules(session, responder),
+        HostRequest::ListPermissionRules(_) => rules_listing::report(session, responder),
         HostRequest::GetHooksListing(_) => hooks_listing::report(session, responder),
-        HostRequest::ReloadPlugins(_) => reports::plugins(session, responder),
+        HostRequest::ReloadPlugins(reload) => plugins::reload(session, &reload, responder),
         HostRequest::ReloadSkills(_) => reports::skills(session, responder),
         HostRequest::ReloadOutputStyles(_) => {
-            responder.success(&json!({"available_output_styles": [crate::offers::DEFAULT_STYLE]}));
+            responder.success(&json!({"available_output_styles": crate::offers::output_styles(session)}));
         }
         HostRequest::FileSuggestions(wanted) => reports::files(session, &wanted.query, responder),
-        HostRequest::ReadFile(read) => reports::read_file(session, &read, responder).await,
+        HostRequest::ReadFile(read) => read_file::answer(session, &read, responder).await,
         HostRequest::GetTaskOutput(wanted) => {
-            reports::task_output(session, wanted.task_id.as_str(), responder)
+            task_output::answer(session, wanted.task_id.as_str(), responder)
         }
         HostRequest::RewindFiles(rewind) => reports::rewind(session, &rewind, responder),
         HostRequest::McpStatus(_)
@@ -224,7 +236,7 @@ fn switch_model(session: &Arc<Session>, wanted: Option<String>, responder: Respo
     });
 }
 
-fn set_model(session: &Session, wanted: Option<String>, responder: Responder<Agent>) {
+fn set_model(session: &Arc<Session>, wanted: Option<String>, responder: Responder<Agent>) {
     if wanted.as_deref() == Some("") {
         let error = "set_model: an empty name is no model; name one of list_models, or null for the default";
         return responder.error_with_code(error, "catalog_unknown");
@@ -240,6 +252,9 @@ fn set_model(session: &Session, wanted: Option<String>, responder: Responder<Age
             if named == resolved { format!("`{resolved}`") } else { format!("`{named} ({resolved})`") };
         let text = format!("<local-command-stdout>Set model to {shown}</local-command-stdout>");
         session.replay_local(&text);
+    }
+    if !session.model_info().is_known {
+        probe::ask(session, &resolved);
     }
     responder.success(&SetModelResponse { model: resolved.into(), ..SetModelResponse::default() });
 }
@@ -283,7 +298,7 @@ async fn untyped(session: &Arc<Session>, subtype: &str, raw: &[u8], responder: R
         },
         "message_rated" => responder.error("message_rated: ratings are not collected by this agent"),
         "mcp_authenticate" | "mcp_clear_auth" => {
-            responder.error(format!("Server not found: {}", field("serverName").unwrap_or_default()));
+            responder.error(mcp::no_credentials(session, subtype, field("serverName").unwrap_or_default()));
         }
         "set_cwd" => match field("path").filter(|path| !path.is_empty()) {
             None => responder.error("set_cwd: invalid request: path must be a non-empty string"),
@@ -301,7 +316,7 @@ async fn untyped(session: &Arc<Session>, subtype: &str, raw: &[u8], responder: R
             let path = field("path").unwrap_or_default().to_owned();
             let encoding = field("encoding").map(|encoding| encoding.into()).into();
             let read = ReadFile { path, encoding, ..ReadFile::default() };
-            reports::read_file(session, &read, responder).await;
+            read_file::answer(session, &read, responder).await;
         }
         "submit_feedback" => {
             let reason = "feedback is not collected by this agent";

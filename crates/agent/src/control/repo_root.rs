@@ -8,10 +8,11 @@ use pilothouse_proto::control::RegisterRepoRoot;
 use pilothouse_rules::{Directory, Source};
 use serde_json::json;
 
-use crate::offers;
 use crate::session::Session;
+use crate::{offers, prompt};
 
-/// Makes a directory one of those that the session works in, and looks there for skills if that is wanted.
+/// Makes a directory one of those that the session works in, and looks there for skills and for notes to the
+/// model if that is wanted.
 pub(super) fn register(session: &Arc<Session>, wanted: &RegisterRepoRoot, responder: Responder<Agent>) {
     let directory = match find(session, &wanted.directory) {
         Ok(directory) => directory,
@@ -25,9 +26,15 @@ pub(super) fn register(session: &Arc<Session>, wanted: &RegisterRepoRoot, respon
     });
     let is_set = |reload: &pilothouse_proto::Opt<bool>| reload.as_ref() == Some(&true);
     if is_set(&wanted.reload_skills) || is_set(&wanted.reload_plugins) {
-        session.look_in(directory);
+        session.look_in(directory.clone());
         offers::tell_changes(session);
     }
+    if is_set(&wanted.reload_claude_md)
+        && let Some(notes) = prompt::notes_of_repository(session, &directory)
+    {
+        session.keep_contexts(vec![notes]);
+    }
+    session.tell_of_directory(directory);
     responder.success(&json!({"directory": path}));
 }
 

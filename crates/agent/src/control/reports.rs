@@ -1,14 +1,10 @@
 //! What the host asks to know.
 
-use std::path::Path;
 use std::sync::Arc;
 
-use base64::Engine as _;
-use base64::prelude::BASE64_STANDARD as BASE64;
 use pilothouse_link::{Agent, Responder};
 use pilothouse_model::{Purpose, Request};
-use pilothouse_proc::{Limits, Spawn};
-use pilothouse_proto::control::{ReadFile, RewindFiles};
+use pilothouse_proto::control::RewindFiles;
 use pilothouse_proto::{ContentBlock, MessageParam, SlashCommand};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -19,20 +15,10 @@ use crate::prompt;
 use crate::session::Session;
 use crate::turn::{offers as offered, request_for};
 
-/// The most of a file that is read unless the host asks for less.
-const LARGEST_READ: u64 = 1 << 20;
-/// The end of a task's output that is shown.
-const LARGEST_TAIL: usize = 64 << 10;
 /// Suggestions for one mention.
 const MOST_SUGGESTIONS: usize = 20;
 /// Directories looked through for one mention.
 const MOST_DIRECTORIES: usize = 500;
-
-/// What fills the context, counted by the API where it can be.
-pub(super) async fn context_usage(session: &Arc<Session>, responder: Responder<Agent>) {
-    let usage = compact::context_usage(session).await;
-    responder.success(&usage);
-}
 
 /// What the session cost, for people.
 pub(crate) fn cost(session: &Session) -> String {
@@ -106,40 +92,6 @@ pub(super) fn plan(session: &Session, responder: Responder<Agent>) {
     }
 }
 
-/// What changed in the repository since the last commit.
-pub(super) async fn diff(session: &Session, responder: Responder<Agent>) {
-    let cwd = session.cwd();
-    if !cwd.ancestors().any(|directory| directory.join(".git").exists()) {
-        responder.success(&json!({"diff": null, "noDiffReason": "no-repository"}));
-        return;
-    }
-    match Spawn::new("git").args(["diff", "HEAD"]).cwd(&cwd).run(&[], Limits::default()).await {
-        Ok(ran) if ran.success() => {
-            let text = String::from_utf8_lossy(&ran.stdout).into_owned();
-            responder.success(&json!({"diff": text}));
-        }
-        Ok(ran) => responder.error(format!("get_workspace_diff: git failed: {}", ran.stderr_tail)),
-        Err(error) => responder.error(format!("get_workspace_diff: {error}")),
-    }
-}
-
-pub(super) fn plugins(session: &Session, responder: Responder<Agent>) {
-    session.rediscover();
-    let catalog = session.catalog();
-    let plugins: Vec<Value> = catalog
-        .plugins
-        .iter()
-        .map(|plugin| json!({"name": plugin.name, "path": plugin.directory, "version": plugin.version}))
-        .collect();
-    responder.success(&json!({
-        "commands": offers::commands(session),
-        "agents": offers::agents(session),
-        "plugins": plugins,
-        "mcpServers": [],
-        "error_count": 0,
-    }));
-}
-
 pub(super) fn skills(session: &Session, responder: Responder<Agent>) {
     session.rediscover();
     offers::tell_changes(session);
@@ -187,73 +139,6 @@ pub(super) fn files(session: &Session, query: &str, responder: Responder<Agent>)
     found.truncate(MOST_SUGGESTIONS);
     let suggestions: Vec<Value> = found.into_iter().map(|path| json!({"path": path})).collect();
     responder.success(&json!({"suggestions": suggestions, "cwd": cwd}));
-}
-
-/// Reads a file for the host, if the model could read it without asking.
-pub(super) async fn read_file(session: &Session, read: &ReadFile, responder: Responder<Agent>) {
-    let path = session.workspace().resolve(&read.path);
-    let inside = session.rules(|engine| engine.context().is_working_path(&path.display().to_string()));
-    // What is not there is not told apart from what may not be seen.
-    let denied = || format!("read denied: {}", read.path);
-    if read.path.is_empty() || !inside {
-        return responder.error(denied());
-    }
-    let most = read.max_bytes.as_ref().copied().filter(|most| *most > 0).unwrap_or(LARGEST_READ);
-    let Ok((bytes, truncated)) = read_start(&path, most.min(LARGEST_READ)).await else {
-        return responder.error(denied());
-    };
-    let mut answer = json!({"absPath": path, "requested_path": read.path});
-    if read.encoding.as_ref().is_some_and(|encoding| encoding.as_str() == "base64") {
-        answer["contents"] = BASE64.encode(&bytes).into();
-        answer["encoding"] = "base64".into();
-    } else {
-        // A character that the limit cuts in two is left out.
-        let whole = match std::str::from_utf8(&bytes) {
-            Err(error) if truncated && error.error_len().is_none() => error.valid_up_to(),
-            _ => bytes.len(),
-        };
-        let text = String::from_utf8_lossy(bytes.get(..whole).unwrap_or_default());
-        answer["lossy"] = matches!(text, std::borrow::Cow::Owned(_)).into();
-        answer["contents"] = text.into();
-    }
-    if truncated {
-        answer["truncated"] = true.into();
-    }
-    responder.success(&answer);
-}
-
-async fn read_start(path: &Path, most: u64) -> std::io::Result<(Vec<u8>, bool)> {
-    let path = path.to_owned();
-    let read = move || {
-        use std::io::Read as _;
-        let kind = fs_err::metadata(&path)?;
-        if !kind.is_file() {
-            return Err(std::io::Error::other(format!("{} is no plain file", path.display())));
-        }
-        let mut bytes = Vec::new();
-        fs_err::File::open(&path)?.take(most).read_to_end(&mut bytes)?;
-        Ok((bytes, kind.len() > most))
-    };
-    tokio::task::spawn_blocking(read).await.map_err(std::io::Error::other)?
-}
-
-/// The end of what a command in the background has printed.
-pub(super) fn task_output(session: &Session, id: &str, responder: Responder<Agent>) {
-    let Some(task) = session.background().tasks().into_iter().find(|task| task.id == id) else {
-        responder.error(format!("No task found with ID: {id}"));
-        return;
-    };
-    match fs_err::read(&task.output) {
-        Ok(bytes) => {
-            let tail = bytes.get(bytes.len().saturating_sub(LARGEST_TAIL)..).unwrap_or_default();
-            responder.success(&json!({
-                "output": String::from_utf8_lossy(tail),
-                "total_bytes": bytes.len(),
-                "truncated": tail.len() < bytes.len(),
-            }));
-        }
-        Err(error) => responder.error(format!("get_task_output: {error}")),
-    }
 }
 
 /// Takes edits back to where they were before a prompt.

@@ -21,11 +21,11 @@ pub(super) fn report(session: &Session, responder: Responder<Agent>) {
         .documents()
         .map(|(origin, node)| json!({"source": origin.layer.wire_name(), "settings": node.to_json()}))
         .collect();
-    let errors: Vec<Value> = session
-        .settings_problems()
-        .iter()
-        .map(|problem| json!({"path": "", "message": problem.to_string()}))
-        .collect();
+    let of_files = session.settings_problems();
+    let problems = of_files.iter().map(ToString::to_string);
+    let of_hooks = session.hooks().problems().into_iter().map(|problem| problem.to_string());
+    let error = |message: String| json!({"path": "", "message": message});
+    let errors: Vec<Value> = problems.chain(of_hooks).map(error).collect();
     let info = session.model_info();
     let mut answer = json!({
         "effective": settings.effective(),
@@ -76,11 +76,14 @@ pub(super) fn apply(session: &Session, changes: &Map<String, Value>, responder: 
     session.rules(|engine| {
         engine.change(|context| {
             let mut rules = from_settings.rules.clone();
-            let own = [Source::CliArg, Source::Session];
-            for entry in context.rules.entries().iter().filter(|entry| own.contains(&entry.source)) {
+            // What the command line, the session and a command that runs have added is in no settings.
+            let own = |source: Source| matches!(source, Source::CliArg | Source::Session | Source::Command);
+            for entry in context.rules.entries().iter().filter(|entry| own(entry.source)) {
                 rules.push(entry.clone());
             }
             context.rules = rules;
+            context.directories.retain(|directory| own(directory.source));
+            context.directories.extend(from_settings.directories.iter().cloned());
         });
     });
     let before = session.model_info().id;
@@ -147,31 +150,4 @@ fn change(session: &Session, wanted: &Map<String, Value>, writable: &str) -> Res
     }
     session.set_effort(Some(text.to_owned()));
     Ok(Change::set(&["modelSettings", &session.model_info().id, writable], text))
-}
-
-/// Every permission rule in force.
-pub(super) fn rules(session: &Session, responder: Responder<Agent>) {
-    let rules: Vec<Value> = session.rules(|engine| {
-        let entries = engine.context().rules.entries();
-        let entry = |entry: &pilothouse_rules::Entry| {
-            json!({
-                "behavior": entry.behavior.to_string(),
-                "source": entry.source.to_string(),
-                "rule": entry.rule.to_string(),
-                "editability": "readonly",
-            })
-        };
-        entries.iter().map(entry).collect()
-    });
-    let directories: Vec<Value> = session.rules(|engine| {
-        let directories = &engine.context().directories;
-        directories.iter().map(|dir| json!({"path": dir.path, "source": dir.source.to_string()})).collect()
-    });
-    let state = json!({
-        "rules": rules,
-        "workspaceDirectories": directories,
-        "originalCwd": session.launch().cwd,
-        "managedOnly": false,
-    });
-    responder.success(&json!({"state": state}));
 }

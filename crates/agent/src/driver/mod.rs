@@ -148,6 +148,7 @@ async fn finish(session: &Session, code: i32) -> Finish {
     session.recorder().mirror(session.output());
     session.mcp.close();
     session.workspace().end_strays();
+    session.workspace().remove_empty_output_dir();
     session.write_down_cost();
     let printed = session.output().printed();
     session.host().close().await;

@@ -1,5 +1,7 @@
 //! A restricted session: the tools for files stay in the working directories, whatever rules and people say.
 
+use pilothouse_tools::{Glob, Tool as _, Touch};
+
 use super::refuse::{meta, note, refused, tell};
 use crate::hooks::ToolUse;
 use crate::scene::Scene;
@@ -10,14 +12,19 @@ const REASON: &str = "--restricted: path outside the working directory";
 
 /// Refuses a call that would leave the working directories of a restricted session.
 pub(super) fn refusal(session: &Session, scene: &Scene, tool: &ToolUse) -> Option<Verdict> {
-    let member = match tool.name.as_str() {
-        "Read" | "Write" | "Edit" => "file_path",
-        "NotebookEdit" => "notebook_path",
-        "Glob" | "Grep" => "path",
-        _ => return None,
+    let named = |member| {
+        let path = tool.input.get(member).and_then(serde_json::Value::as_str)?;
+        Some(session.workspace().resolve(path))
     };
-    let named = tool.input.get(member).and_then(serde_json::Value::as_str)?;
-    let path = session.workspace().resolve(named).display().to_string();
+    let path = match tool.name.as_str() {
+        "Read" | "Write" | "Edit" => named("file_path"),
+        "NotebookEdit" => named("notebook_path"),
+        "Grep" => named("path"),
+        // Its pattern may lead elsewhere than its path.
+        "Glob" => Glob.touches(&tool.input, session.workspace()).into_iter().next().map(Touch::into_path),
+        _ => None,
+    };
+    let path = path?.display().to_string();
     if !session.launch().restricted || session.rules(|engine| engine.context().is_working_path(&path)) {
         return None;
     }
@@ -29,3 +36,7 @@ pub(super) fn refusal(session: &Session, scene: &Scene, tool: &ToolUse) -> Optio
     note(session, tool);
     Some(refused(message, Some(meta("reject", "config", Some("other"))), Some("permission-rule")))
 }
+
+#[cfg(test)]
+#[path = "confined_tests.rs"]
+mod tests;

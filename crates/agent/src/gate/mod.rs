@@ -11,8 +11,10 @@ mod confined;
 mod disk;
 mod links;
 mod refuse;
+mod secrets;
 mod unjudged;
 mod words;
 
 pub use check::Gate;
 pub(crate) use disk::HeldDisk;
+pub(crate) use secrets::DeniedFiles;

@@ -44,6 +44,11 @@ impl Hooks {
         self.registry().load_plugins(plugins)
     }
 
+    /// The hooks of files that cannot be used, as they were read last.
+    pub fn problems(&self) -> Vec<HookProblem> {
+        self.registry().problems()
+    }
+
     /// Whether anybody is registered for an event: worth asking before much work for an [`Occasion`].
     pub fn wants(&self, event: &HookEvent) -> bool {
         self.registry().wants_any(event)

@@ -1,6 +1,6 @@
 //! What hooks say, as far as it fits a conversation.
 
-use pilothouse_tools::too_large;
+use pilothouse_tools::{make_private_folder, too_large};
 
 use crate::session::Session;
 
@@ -16,7 +16,7 @@ pub(super) fn within_limits(session: &Session, text: String) -> String {
     }
     let folder = session.tool_results_dir();
     let path = folder.join(format!("hook-{}.txt", uuid::Uuid::new_v4().simple()));
-    let kept = fs_err::create_dir_all(&folder).and_then(|()| fs_err::write(&path, &text));
+    let kept = make_private_folder(&folder).and_then(|()| fs_err::write(&path, &text));
     if let Err(error) = &kept {
         tracing::warn!(%error, "what a hook said could not be kept");
     }

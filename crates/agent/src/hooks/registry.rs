@@ -44,6 +44,9 @@ pub(crate) struct Registry {
     written: Vec<Arc<Hook>>,
     /// Of plugins.
     plugins: Vec<Arc<Hook>>,
+    /// What cannot be used of settings files, and of plugins.
+    problems: Vec<HookProblem>,
+    plugin_problems: Vec<HookProblem>,
     /// Fires when the host registers anew: whoever waits for an old callback waits in vain.
     pub(crate) replaced: CancellationToken,
 }
@@ -97,6 +100,7 @@ impl Registry {
     pub(crate) fn load(&mut self, groups: &[HookGroup]) -> Vec<HookProblem> {
         let (hooks, problems) = read(groups, None);
         self.written = hooks;
+        self.problems.clone_from(&problems);
         problems
     }
 
@@ -109,7 +113,13 @@ impl Registry {
             self.plugins.extend(hooks);
             all.extend(problems);
         }
+        self.plugin_problems.clone_from(&all);
         all
+    }
+
+    /// What cannot be used of what files say.
+    pub(crate) fn problems(&self) -> Vec<HookProblem> {
+        self.problems.iter().chain(&self.plugin_problems).cloned().collect()
     }
 
     /// Who is to be told. Settings files often name the same command twice; it runs once.

@@ -38,6 +38,11 @@ impl Command {
                 return Err(Refused(format!("error: option '{}' is not available: {reason}", flag.name())));
             }
         }
+        // With --print the same word is a prompt, as in the real CLI.
+        let word = argv.positionals().first().filter(|_| !argv.has(Flag::Print));
+        if let Some((word, reason)) = word.and_then(|word| Some((word, refused::subcommand(word)?))) {
+            return Err(Refused(format!("error: command '{word}' is not available: {reason}")));
+        }
         Ok(Self::Run(Box::new(launch(&argv, cwd.into(), env)?)))
     }
 }

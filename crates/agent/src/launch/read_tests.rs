@@ -17,6 +17,8 @@ fn what_is_refused_and_how() {
     let stream = "--output-format stream-json --input-format stream-json --verbose";
     let cases = [
         ("--bananas".to_owned(), "error: unknown option '--bananas'"),
+        ("mcp list".to_owned(), "error: command 'mcp' is not available: servers are configured in .mcp.json"),
+        (format!("{stream} doctor"), "error: command 'doctor' is not available"),
         ("--output-format stream-json".to_owned(), "requires --verbose"),
         ("--input-format stream-json".to_owned(), "requires output-format=stream-json."),
         (
@@ -193,5 +195,12 @@ fn suggestions_and_snapshots_are_asked_for() {
     ] {
         let launch = launched(line);
         assert_eq!((launch.prompt_suggestions, launch.snapshot), (suggests, keeps), "{line}");
+    }
+}
+
+#[test]
+fn a_subcommand_is_a_prompt_where_something_is_to_be_printed() {
+    for line in ["-p mcp", "mcp -p", "--print doctor", "bananas"] {
+        assert!(launched(line).prompt.is_some(), "{line}");
     }
 }

@@ -1,4 +1,4 @@
-//! Flags of the real command line that make no sense without a terminal, a browser or the vendor's services.
+//! Flags and subcommands of the real command line that make no sense without a terminal, a browser or the vendor's services.
 
 use pilothouse_proto::launch::Flag;
 
@@ -23,6 +23,24 @@ pub(super) fn reason(flag: Flag) -> Option<&'static str> {
         }
         Flag::SdkUrl => "the protocol is spoken over stdin and stdout only",
         Flag::Worktree => "worktrees are not made; start the agent inside one",
+        _ => return None,
+    })
+}
+
+/// Why a subcommand of the real CLI is not there; `None` for words that are none.
+pub(super) fn subcommand(word: &str) -> Option<&'static str> {
+    Some(match word {
+        "agents" | "attach" | "kill" | "logs" | "purge" | "respawn" | "rm" | "stop" => {
+            "an agent runs as long as its host, and none is kept in the background"
+        }
+        "auth" | "setup-token" => "there are no accounts; set ANTHROPIC_API_KEY",
+        "auto-mode" => "there is no safety check to set up; write permission rules",
+        "doctor" => "it checks the real CLI; `pilothouse doctor` checks this program",
+        "gateway" => "requests go to ANTHROPIC_BASE_URL without a gateway of our own",
+        "import" | "install" | "update" | "upgrade" => "this program is installed by whoever built it",
+        "mcp" => "servers are configured in .mcp.json, or named by --mcp-config",
+        "plugin" | "plugins" => "plugins are not installed; name their folders by --plugin-dir",
+        "ultrareview" => "it runs on the vendor's machines",
         _ => return None,
     })
 }

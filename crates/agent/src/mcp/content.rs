@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use pilothouse_mcp::rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
-use pilothouse_tools::{Done, Outcome, too_large};
+use pilothouse_tools::{Done, Outcome, make_private_folder, too_large};
 use serde_json::{Value, json};
 
 use crate::launch::Environment;
@@ -181,7 +181,7 @@ impl Keeper<'_> {
     }
 
     fn keep(&self, bytes: &[u8], extension: &str) -> std::io::Result<PathBuf> {
-        fs_err::create_dir_all(&self.folder)?;
+        make_private_folder(&self.folder)?;
         let name = format!("mcp-{}.{extension}", uuid::Uuid::new_v4().simple());
         let path = self.folder.join(name);
         fs_err::write(&path, bytes)?;
@@ -228,7 +228,7 @@ impl Keeper<'_> {
         if !named {
             return self.keep(text.as_bytes(), extension);
         }
-        fs_err::create_dir_all(&self.folder)?;
+        make_private_folder(&self.folder)?;
         let path = self.folder.join(format!("{}.{extension}", self.call));
         fs_err::write(&path, text)?;
         Ok(path)

@@ -25,5 +25,6 @@ mod tool_results;
 pub(crate) use config::of_plugins;
 pub use config::{ConfigProblem, Configured, Origin, configured};
 pub(crate) use resources::Resources;
+pub(crate) use servers::PluginChange;
 pub use servers::Servers;
 pub use tool::{McpTool, ToolMeta};

@@ -17,7 +17,7 @@ use serde_json::Value;
 use tokio::sync::{oneshot, watch};
 
 use crate::launch::{Environment, Launch};
-use crate::mcp::config::{ConfigProblem, Configured, configured};
+use crate::mcp::config::{ConfigProblem, Configured, Origin, configured};
 use crate::mcp::connect::{Connection, connect};
 use crate::mcp::handler::Handler;
 use crate::mcp::manifest::Manifest;
@@ -30,6 +30,25 @@ use crate::session::Session;
 const PATIENCE: Duration = Duration::from_secs(30);
 /// How long the reply to `initialize` waits for the first message to a server in the host to leave.
 const FIRST_MESSAGE: Duration = Duration::from_millis(500);
+
+/// What another look at plugins changes.
+#[derive(Debug)]
+pub(crate) struct PluginChange {
+    /// The servers that come.
+    added: Vec<Configured>,
+    /// The names of those that go.
+    pub(crate) gone: Vec<String>,
+}
+
+impl PluginChange {
+    pub(crate) fn is_nothing(&self) -> bool {
+        self.added.is_empty() && self.gone.is_empty()
+    }
+
+    pub(crate) fn added_names(&self) -> Vec<String> {
+        self.added.iter().map(|server| server.name.clone()).collect()
+    }
+}
 
 /// The MCP servers of one session.
 #[derive(Debug)]
@@ -289,6 +308,35 @@ impl Servers {
         // Those in the host are connected while it reads the reply.
         drop(self.begin(|_| true));
         response
+    }
+
+    /// What another look at plugins would change, if these are all the servers that they have now.
+    pub(crate) fn change_of_plugins(&self, found: Vec<Configured>) -> PluginChange {
+        let table = self.table();
+        let is_found = |name: &str| found.iter().any(|server| server.name == name);
+        let gone = table
+            .iter()
+            .map(|server| &server.configured)
+            .filter(|known| known.origin == Origin::Plugin && !is_found(&known.name))
+            .map(|known| known.name.clone())
+            .collect();
+        let is_known = |name: &str| table.iter().any(|server| server.configured.name == name);
+        let added = found.into_iter().filter(|server| !is_known(&server.name)).collect();
+        PluginChange { added, gone }
+    }
+
+    /// Makes such a change. The new servers are connected while others go on.
+    pub(crate) fn make_change(self: &Arc<Self>, change: PluginChange) {
+        if change.is_nothing() {
+            return;
+        }
+        // They are dropped outside of the lock: programs are ended there.
+        let gone: Vec<Server> =
+            self.table().extract_if(.., |server| change.gone.contains(&server.configured.name)).collect();
+        drop(gone);
+        self.add(change.added);
+        self.tell();
+        self.start_external();
     }
 
     /// Hands a message of a server in the host to its client.

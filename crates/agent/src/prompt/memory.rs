@@ -10,25 +10,40 @@ const LARGEST: usize = 40_000;
 
 /// The memory files as a reminder for the first prompt; none when there is nothing to say.
 pub(crate) fn reminder(session: &Session) -> Option<String> {
-    if !session.launch().is_customised() {
-        return None;
-    }
-    let parts: Vec<String> = files(session)
-        .iter()
-        .filter_map(|path| {
-            // A character has at most four bytes; one more shows that something was left out.
-            let bytes = small_file::read(path, 4 * (LARGEST + 1)).ok()?;
-            let text = String::from_utf8_lossy(&bytes);
-            (!text.trim().is_empty()).then(|| format!("From {}:\n\n{}", path.display(), cut(&text)))
-        })
-        .collect();
-    if parts.is_empty() {
-        return None;
-    }
-    Some(format!(
-        "<system-reminder>\nThe user and the project keep notes for you. Follow them as far as they concern the task.\n\n{}\n</system-reminder>",
-        parts.join("\n\n")
-    ))
+    notes(&memory(session)).map(|notes| format!("<system-reminder>\n{notes}\n</system-reminder>"))
+}
+
+/// What a repository inside of the project wants the model to know; none when there is nothing to say.
+pub(crate) fn notes_of_repository(session: &Session, folder: &Path) -> Option<String> {
+    let launch = session.launch();
+    let counts = launch.is_customised() && launch.sources.project;
+    counts.then(|| notes(&read_all(in_folder(folder)))).flatten()
+}
+
+fn notes(files: &[(PathBuf, String)]) -> Option<String> {
+    let part = |(path, text): &(PathBuf, String)| format!("From {}:\n\n{text}", path.display());
+    let parts: Vec<String> = files.iter().map(part).collect();
+    (!parts.is_empty()).then(|| {
+        format!(
+            "The user and the project keep notes for you. Follow them as far as they concern the task.\n\n{}",
+            parts.join("\n\n")
+        )
+    })
+}
+
+/// The memory files that say something, and what the model is told of them.
+pub(crate) fn memory(session: &Session) -> Vec<(PathBuf, String)> {
+    if session.launch().is_customised() { read_all(files(session)) } else { Vec::new() }
+}
+
+fn read_all(files: Vec<PathBuf>) -> Vec<(PathBuf, String)> {
+    let read = |path: PathBuf| {
+        // A character has at most four bytes; one more shows that something was left out.
+        let bytes = small_file::read(&path, 4 * (LARGEST + 1)).ok()?;
+        let text = String::from_utf8_lossy(&bytes);
+        (!text.trim().is_empty()).then(|| (path, cut(&text)))
+    };
+    files.into_iter().filter_map(read).collect()
 }
 
 /// The memory files that a session reads.
@@ -51,8 +66,7 @@ fn files(session: &Session) -> Vec<PathBuf> {
         let mut above: Vec<&Path> = launch.cwd.ancestors().collect();
         above.reverse();
         for directory in above {
-            files.push(directory.join("CLAUDE.md"));
-            files.push(directory.join(".claude/CLAUDE.md"));
+            files.extend(in_folder(directory));
         }
     }
     if launch.sources.local {
@@ -60,6 +74,10 @@ fn files(session: &Session) -> Vec<PathBuf> {
     }
     files.dedup();
     files
+}
+
+fn in_folder(folder: &Path) -> Vec<PathBuf> {
+    vec![folder.join("CLAUDE.md"), folder.join(".claude/CLAUDE.md")]
 }
 
 fn cut(text: &str) -> String {

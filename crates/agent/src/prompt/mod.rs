@@ -2,7 +2,9 @@
 
 mod memory;
 pub(crate) mod snapshot;
+mod styles;
 mod system;
 
-pub(crate) use memory::{memory_files, reminder};
+pub(crate) use memory::{memory, memory_files, notes_of_repository, reminder};
+pub(crate) use styles::{styles, user_folder};
 pub(crate) use system::{keep, surroundings_reminder, system};

@@ -1,6 +1,6 @@
 use pilothouse_proto::TextBlock;
 
-use super::snapshot;
+use super::{snapshot, styles};
 use crate::session::Session;
 
 const WHO: &str = "You are the agent of Pilothouse, a program that works on software for a person. A host program drives you and may \
@@ -42,6 +42,7 @@ fn words(session: &Session) -> String {
         (None, Some(own)) => texts.push(own.clone()),
         (None, None) => {
             texts.push(format!("{WHO}\n\n{HOW}"));
+            texts.extend(styles::in_force(session));
             if !leaves_out_surroundings(session) {
                 texts.push(surroundings(session));
             }

@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 use super::{Session, State};
 use crate::foreground::{Foreground, SWITCH};
 use crate::frames::result::no_subagents;
-use crate::gate::{Gate, HeldDisk};
+use crate::gate::{DeniedFiles, Gate, HeldDisk};
 use crate::history::History;
 use crate::hooks::Hooks;
 use crate::launch::Launch;
@@ -56,8 +56,8 @@ impl Session {
             Some(id) => id.as_str().into(),
             None => stamp.uuid().into_string().into(),
         };
-        let output_dir =
-            std::env::temp_dir().join(format!("pilothouse-{}", stamp.process_id())).join(id.as_str());
+        // One folder and not one in another: whoever owns the outer one could replace the inner.
+        let output_dir = std::env::temp_dir().join(format!("pilothouse-{}-{id}", stamp.process_id()));
         let mut workspace = Workspace::new(&launch.cwd, output_dir)
             .with_home(&locations.home)
             .without_inherited_env()
@@ -66,7 +66,8 @@ impl Session {
             .with_env(command_variables(&settings));
         let mut context = first_context(&launch, &settings);
         context.files = Arc::new(HeldDisk(workspace.places().clone()));
-        let engine = Engine::new(context);
+        let rules = Arc::new(Mutex::new(Engine::new(context)));
+        workspace = workspace.with_secrets(Arc::new(DeniedFiles(Arc::clone(&rules))));
         let hooks = Hooks::default();
         if launch.is_customised() {
             for problem in hooks.load(&settings.hooks()) {
@@ -143,7 +144,7 @@ impl Session {
             recorder,
             copies,
             history: History::default(),
-            rules: Mutex::new(engine),
+            rules,
             queue: Mutex::default(),
             running_agents: RunningAgents::default(),
             foreground: Foreground::default(),

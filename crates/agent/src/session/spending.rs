@@ -8,7 +8,7 @@ use pilothouse_proto::message::{SubagentStats, Usage};
 
 use serde_json::Value;
 
-use super::Session;
+use super::{LastAnswer, Session};
 
 impl Session {
     /// Books what an answer cost.
@@ -25,12 +25,17 @@ impl Session {
     }
 
     /// The last answer that was booked is this one.
-    pub(crate) fn note_answer(&self, id: &str) {
-        self.state().last_answer = Some(id.to_owned());
+    pub(crate) fn note_answer(&self, id: &str, usage: Option<&Usage>) {
+        self.state().last_answer = Some(LastAnswer { id: id.to_owned(), usage: usage.cloned() });
     }
 
     pub(crate) fn last_answer(&self) -> Option<String> {
-        self.state().last_answer.clone()
+        self.state().last_answer.as_ref().map(|answer| answer.id.clone())
+    }
+
+    /// What the last answer used.
+    pub(crate) fn last_usage(&self) -> Option<Usage> {
+        self.state().last_answer.as_ref().and_then(|answer| answer.usage.clone())
     }
 
     /// Books what a question beside the conversation cost.

@@ -215,7 +215,8 @@ impl Report {
     /// How the host is told.
     pub(crate) fn over(&self, session: &Session, note: &TaskNote) -> TaskOver {
         let file = session.workspace().output_dir().join("tasks").join(format!("{}.output", note.id));
-        let written = file.parent().map_or(Ok(()), std::fs::create_dir_all);
+        let made = session.workspace().make_output_dir();
+        let written = made.and_then(|folder| std::fs::create_dir_all(folder.join("tasks")));
         if let Err(error) = written.and_then(|()| std::fs::write(&file, &self.text)) {
             tracing::warn!(%error, "the report of a subagent is in no file");
         }

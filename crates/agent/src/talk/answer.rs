@@ -154,7 +154,7 @@ impl Talking {
         }
         let Answer { message, duration, .. } = answer;
         if self.talk.voice.caller().is_none() {
-            self.talk.session.note_answer(message.id.as_str());
+            self.talk.session.note_answer(message.id.as_str(), message.usage.as_ref().map(AsRef::as_ref));
         }
         self.said.api_time += duration;
         self.talk.session.count_api_time(duration);

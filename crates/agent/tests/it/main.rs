@@ -3,6 +3,7 @@
 
 mod agents;
 mod compaction;
+mod control;
 mod hooks;
 mod launching;
 mod mcp;

@@ -29,7 +29,7 @@ while read -r line; do
 done
 "#;
 
-fn config() -> String {
+pub(crate) fn config() -> String {
     let server = json!({"command": "/bin/sh", "args": ["-c", SERVER]});
     json!({"mcpServers": {"port": server}}).to_string()
 }

@@ -5,7 +5,8 @@ use pilothouse_agent::launch::{Command, Environment};
 use pilothouse_agent::{Agent, Finish, Options};
 use pilothouse_link::{Connect, Event, Events, Handle, Host, Inbound, Transport};
 use pilothouse_model::{ApiConfig, MessagesApi};
-use pilothouse_proto::{AgentFrame, Content, HostFrame, Opt, TurnResult, User};
+use pilothouse_proto::control::HostRequest;
+use pilothouse_proto::{AgentFrame, Content, HostFrame, Opt, TurnResult, User, decode};
 use pilothouse_testkit::{Api, Sandbox, Turn};
 use serde_json::{Value, json};
 
@@ -85,6 +86,13 @@ impl Rig {
         self.say(content).await;
         let (_, result) = self.turn().await;
         result.result.as_ref().cloned().unwrap_or_default()
+    }
+
+    /// Asks the agent something, as a host writes it, and gives the payload of the answer or the error.
+    pub(crate) async fn ctl(&self, request: Value) -> Result<Value, String> {
+        let request: HostRequest = decode(request.to_string().as_bytes()).unwrap();
+        let reply = self.host.ask("ctl", request, Some(PATIENCE)).await.map_err(|error| error.to_string())?;
+        Ok(reply.payload().unwrap_or_default())
     }
 
     pub(crate) async fn finish(self) -> Finish {

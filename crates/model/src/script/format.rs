@@ -107,7 +107,7 @@ pub struct When {
     pub failed: Option<bool>,
     /// The system prompt contains this text; tells subagents from the main conversation.
     pub system: Option<String>,
-    /// A call beside the conversation: `web_search`, `compaction`, `title`.
+    /// A call beside the conversation: `web_search`, `web_fetch`, `compaction`, `title`, `question`, `suggestion`, `recap`.
     pub side: Option<String>,
 }
 

@@ -16,7 +16,7 @@ use crate::failure::ApiFailure;
 use crate::known::ModelInfo;
 use crate::model::{Counting, Model};
 use crate::reply::{EventSink, Reply};
-use crate::request::Request;
+use crate::request::{Request, ToolOffer};
 
 const DEFAULT_RETRIES: u32 = 10;
 
@@ -120,7 +120,7 @@ impl Model for ScriptModel {
     }
 
     fn count_tokens(&self, request: Request) -> Counting<'_> {
-        Box::pin(async move { Ok(estimate(length(&request))) })
+        Box::pin(async move { Ok(estimate(length(&request) + length_of_tools(&request))) })
     }
 }
 
@@ -204,6 +204,10 @@ struct Chosen {
 
 impl Playing {
     fn choose(&self, request: &Request) -> Chosen {
+        // Whether a model is there at all is no matter of the script.
+        if matches!(&request.purpose, crate::request::Purpose::Side(name) if name == "probe") {
+            return Chosen { turn: Turn::default(), found: Found::default(), count: 1, serial: 0 };
+        }
         let seen = Seen::of(request);
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.answers += 1;
@@ -348,6 +352,19 @@ fn length(request: &Request) -> usize {
         Content::Blocks(blocks) => blocks.iter().map(block).sum(),
     });
     messages.sum::<usize>() + request.system.iter().map(|block| block.text.len()).sum::<usize>()
+}
+
+/// What its tools add to that. Answers do not count them, so that what a script says it costs depends on the script alone.
+fn length_of_tools(request: &Request) -> usize {
+    let tool = |tool: &ToolOffer| match tool {
+        ToolOffer::Client { name, description, input_schema } => {
+            name.len() + description.len() + input_schema.to_string().len()
+        }
+        ToolOffer::Server(fields) => {
+            fields.iter().map(|(name, value)| name.len() + value.to_string().len()).sum()
+        }
+    };
+    request.tools.iter().map(tool).sum()
 }
 
 fn random() -> u64 {

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use pilothouse_model::{Event, Model, Purpose, Request, Script, ScriptModel, ScriptSyntax};
+use pilothouse_model::{Event, Model, Purpose, Request, Script, ScriptModel, ScriptSyntax, ToolOffer};
 use pilothouse_proto::{Content, ContentBlock, MessageParam, Role, ToolResultBlock, User};
 use tokio_util::sync::CancellationToken;
 
@@ -180,6 +180,29 @@ async fn side_calls_have_turns_of_their_own() {
     assert!(ask(&model, &mut request.clone()).await.contains("1 messages"));
     request.purpose = Purpose::Conversation;
     assert_eq!(ask(&model, &mut request).await, "main");
+}
+
+#[tokio::test]
+async fn whether_there_is_a_model_is_no_turn_of_the_script() {
+    let model = toml("[[turn]]\nsay='{{count}}'\ntimes='always'\n[[turn]]\nelse=true\nsay='else'");
+    let mut request = Request::new("banana");
+    say(&mut request, "Hi");
+    request.purpose = Purpose::Side("probe".to_owned());
+    ask(&model, &mut request.clone()).await;
+    request.purpose = Purpose::Conversation;
+    assert_eq!(ask(&model, &mut request).await, "1");
+}
+
+#[tokio::test]
+async fn tools_are_counted_with_the_rest() {
+    let model = toml("[[turn]]\nsay='x'");
+    let mut request = Request::new("haiku");
+    say(&mut request, "Hi");
+    let bare = model.count_tokens(request.clone()).await.unwrap();
+    let (name, description) = ("Read".to_owned(), "Reads a file, or a part of it.".to_owned());
+    let input_schema = serde_json::json!({"type": "object"});
+    request.tools.push(ToolOffer::Client { name, description, input_schema });
+    assert!(model.count_tokens(request).await.unwrap() > bare + 10);
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 
-use pilothouse_tools::{Edit, NotebookEdit, Outcome, Read, Write};
+use pilothouse_tools::{Edit, NotebookEdit, Outcome, Read, Tool as _, Write};
 use serde_json::{Value, json};
 
 use crate::Project;
@@ -119,6 +119,50 @@ async fn a_notebook_is_changed_a_cell_at_a_time() {
 }
 
 #[tokio::test]
+async fn a_cell_that_is_no_code_has_no_outputs() {
+    let project = Project::new();
+    let path = project.file("n.ipynb", NOTEBOOK);
+    project.text(&Read, json!({ "file_path": path })).await;
+    let change =
+        |kind: &str| json!({ "notebook_path": path, "cell_id": "c1", "new_source": "x", "cell_type": kind });
+    let said = project.refusal(&NotebookEdit, change("banana")).await;
+    assert!(said.contains("must be code or markdown"), "{said}");
+    assert_eq!(project.content("n.ipynb"), NOTEBOOK);
+    let cell = async |kind: &str| {
+        project.text(&NotebookEdit, change(kind)).await;
+        let now: Value = serde_json::from_str(&project.content("n.ipynb")).unwrap();
+        now["cells"][0].as_object().unwrap().clone()
+    };
+    let text = cell("markdown").await;
+    assert_eq!(text["cell_type"], "markdown");
+    assert!(!text.contains_key("outputs") && !text.contains_key("execution_count"), "{text:?}");
+    let code = cell("code").await;
+    assert_eq!((&code["outputs"], &code["execution_count"]), (&json!([]), &Value::Null));
+}
+
+#[tokio::test]
+async fn write_replaces_what_is_no_text() {
+    let project = Project::new();
+    let binary = project.file("b.bin", [1, 0, 2]);
+    let huge = project.path("huge");
+    std::fs::File::create(&huge).unwrap().set_len(1 << 30).unwrap();
+    for path in [binary, huge] {
+        let input = json!({ "file_path": path, "content": "text" });
+        assert_eq!(Write.refuses(input.as_object().unwrap(), &project.workspace), None);
+        let done = project.structured(&Write, input).await;
+        assert_eq!((&done["type"], &done["originalFile"]), (&json!("update"), &Value::Null));
+        assert_eq!(project.content(&path), "text");
+    }
+    // What the model knows as a text and is none any more was changed by somebody else.
+    let path = project.file("f", "");
+    project.text(&Read, json!({ "file_path": path })).await;
+    std::thread::sleep(std::time::Duration::from_millis(20));
+    project.file("f", [1, 0, 2]);
+    let said = project.refusal(&Write, json!({ "file_path": path, "content": "text" })).await;
+    assert!(said.contains("changed since"), "{said}");
+}
+
+#[tokio::test]
 async fn write_creates_folders_and_updates_what_was_read() {
     let project = Project::new();
     let path = project.path("deep/er/new.txt");
@@ -224,6 +268,29 @@ async fn large_files_are_read_in_parts_unless_the_model_insists() {
     assert_eq!(part, "19999\t0123456789abcde\n20000\t0123456789abcde");
     let all = project.text(&Read, json!({ "file_path": path, "allow_large": true })).await;
     assert!(all.ends_with("20000\t0123456789abcde\n20001\t"), "{}", all.len());
+}
+
+#[tokio::test]
+async fn a_part_of_a_file_is_no_more_than_a_model_takes() {
+    let project = Project::new();
+    let path = project.file("f", "0123456789abcde\n".repeat(60_000));
+    let input = json!({ "file_path": path, "limit": 50_000 });
+    let Outcome::Done(done) = project.call(&Read, input).await else { panic!("it is read") };
+    let said = done.content.as_str().unwrap();
+    assert!(said.len() < 330_000, "{}", said.len());
+    let file = &done.structured["file"];
+    assert_eq!(file["truncatedByTokenCap"], true);
+    let next = file["numLines"].as_u64().unwrap() + 1;
+    assert!(said.ends_with(&format!("read on with offset {next})")), "{next}");
+    let part = project.text(&Read, json!({ "file_path": path, "offset": next, "limit": 1 })).await;
+    assert_eq!(part, format!("{next}\t0123456789abcde"));
+    // A line counts for itself, as far as it goes.
+    let path = project.file("line", "y".repeat(1 << 20));
+    let said = project.text(&Read, json!({ "file_path": path, "limit": 1 })).await;
+    assert!(said.len() < 330_000 && said.contains("more bytes"), "{}", said.len());
+    let path = project.file("line", "y".repeat(300_000));
+    let said = project.text(&Read, json!({ "file_path": path, "limit": 1 })).await;
+    assert_eq!(said.len(), 300_002);
 }
 
 #[tokio::test]

@@ -20,14 +20,18 @@ async fn a_folder_that_becomes_a_link_after_the_call_was_judged_leads_nowhere() 
     let inside = project.file("folder/secret.txt", "harmless");
     let outside = Path::new(&secret).parent().unwrap();
     let folder = Path::new(&inside).parent().unwrap();
-    let held = project.workspace.places().hold(Path::new(&inside));
+    let held = [Path::new(&inside), folder].map(|path| project.workspace.places().hold(path));
     std::fs::rename(folder, folder.with_file_name("moved")).unwrap();
     symlink(outside, folder).unwrap();
 
-    let tools: [(&dyn Tool, serde_json::Value); 3] = [
+    let tools: [(&dyn Tool, serde_json::Value); 7] = [
         (&Read, json!({ "file_path": inside })),
         (&Write, json!({ "file_path": inside, "content": "overwritten" })),
         (&Edit, json!({ "file_path": inside, "old_string": "secret", "new_string": "overwritten" })),
+        (&Grep, json!({ "pattern": "secret", "path": inside })),
+        (&Grep, json!({ "pattern": "secret", "path": folder })),
+        (&Glob, json!({ "pattern": "*", "path": folder })),
+        (&Glob, json!({ "pattern": format!("{}/*", folder.display()) })),
     ];
     for (tool, input) in tools {
         let said = project.refusal(tool, input).await;
@@ -38,6 +42,24 @@ async fn a_folder_that_becomes_a_link_after_the_call_was_judged_leads_nowhere() 
     drop(held);
     let said = project.text(&Read, json!({ "file_path": inside })).await;
     assert!(said.contains("secret"), "{said}");
+    let said = project.text(&Grep, json!({ "pattern": "secret", "path": folder })).await;
+    assert!(said.contains("folder/secret.txt"), "{said}");
+}
+
+#[tokio::test]
+async fn a_search_leads_through_no_link_and_waits_for_no_pipe() {
+    let project = Project::new();
+    let secret = project.file("../outside/secret.txt", "secret");
+    project.file("plain.txt", "secret");
+    symlink(Path::new(&secret).parent().unwrap(), project.path("folder")).unwrap();
+    symlink(&secret, project.path("link.txt")).unwrap();
+    nix::unistd::mkfifo(Path::new(&project.path("pipe")), nix::sys::stat::Mode::S_IRWXU).unwrap();
+    assert_eq!(project.text(&Grep, json!({ "pattern": "secret" })).await, "Found 1 file\nplain.txt");
+    let said = project.text(&Grep, json!({ "pattern": "secret", "path": project.path("pipe") })).await;
+    assert_eq!(said, "No files found");
+    // A link that is named was judged by where it leads.
+    let said = project.text(&Grep, json!({ "pattern": "secret", "path": project.path("folder") })).await;
+    assert_eq!(said, "Found 1 file\nfolder/secret.txt");
 }
 
 #[tokio::test]

@@ -4,6 +4,8 @@
 mod bounds;
 mod files;
 mod hostile;
+mod outputs;
+mod pdf;
 mod search;
 mod shell;
 mod tasks;

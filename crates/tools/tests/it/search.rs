@@ -1,4 +1,7 @@
-use pilothouse_tools::{Glob, Grep};
+use std::path::Path;
+use std::sync::Arc;
+
+use pilothouse_tools::{Glob, Grep, Secrets, Tool as _, Touch};
 use serde_json::{Value, json};
 
 use crate::Project;
@@ -80,4 +83,68 @@ async fn grep_says_what_is_wrong_with_a_question() {
         let said = project.refusal(&Grep, input.clone()).await;
         assert!(said.contains(expected), "{input}: {said}");
     }
+}
+
+/// Hides one folder.
+struct Hidden(std::path::PathBuf);
+
+impl Secrets for Hidden {
+    fn hides(&self, path: &Path) -> bool {
+        path.starts_with(&self.0)
+    }
+}
+
+#[tokio::test]
+async fn a_search_passes_by_what_is_kept_from_the_model() {
+    let mut project = project();
+    project.file("src/private/key.rs", "fn alpha() {}\n");
+    let hidden = Hidden(project.workspace.resolve("src/private"));
+    let folder = project.workspace.cwd();
+    let outputs = project.workspace.output_dir().to_owned();
+    let link = project.path("../link");
+    std::os::unix::fs::symlink(&folder, &link).unwrap();
+    project.workspace = pilothouse_tools::Workspace::new(folder, outputs).with_secrets(Arc::new(hidden));
+    let content = json!({ "pattern": "alpha", "output_mode": "content", "glob": "*.rs" });
+    assert_eq!(project.text(&Grep, content).await, "src/b.rs:1:fn alpha() {}");
+    assert_eq!(project.text(&Glob, json!({ "pattern": "**/{b,key}.rs" })).await, "src/b.rs");
+    // By another name it is the same folder.
+    let said = project.text(&Glob, json!({ "pattern": "**/{b,key}.rs", "path": link })).await;
+    assert_eq!(said, format!("{link}/src/b.rs"));
+}
+
+#[tokio::test]
+async fn an_absolute_pattern_is_looked_for_where_it_says() {
+    let project = project();
+    let outside = project.file("../other/deep/far.txt", "");
+    let near = project.file("../other/near.txt", "");
+    let other = Path::new(&near).parent().unwrap().display().to_string();
+    let cases: [(String, &str, &[&str]); 5] = [
+        (format!("{other}/*.txt"), &other, &[&near]),
+        (format!("{other}/**/*.txt"), &other, &[&near, &outside]),
+        (format!("{other}/{{deep,none}}/*"), &other, &[&outside]),
+        (near.clone(), &other, &[&near]),
+        (project.path("src/b.rs"), &project.path("src"), &["src/b.rs"]),
+    ];
+    for (pattern, root, expected) in cases {
+        // Whatever else is named: the pattern says where.
+        let input = json!({ "pattern": pattern, "path": project.path("src") });
+        let touched = Glob.touches(input.as_object().unwrap(), &project.workspace);
+        assert_eq!(touched, [Touch::Read(root.into())], "{pattern}");
+        let got = project.structured(&Glob, input).await;
+        let mut names: Vec<&str> =
+            got["filenames"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+        names.sort_unstable();
+        let mut expected = expected.to_vec();
+        expected.sort_unstable();
+        assert_eq!(names, expected, "{pattern}");
+    }
+}
+
+#[tokio::test]
+async fn what_git_keeps_for_itself_is_not_found() {
+    let project = Project::new();
+    project.file(".git/config", "alpha");
+    project.file("a.txt", "alpha");
+    assert_eq!(project.text(&Glob, json!({ "pattern": "**/*" })).await, "a.txt");
+    assert_eq!(project.text(&Grep, json!({ "pattern": "alpha" })).await, "Found 1 file\na.txt");
 }

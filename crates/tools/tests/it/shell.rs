@@ -121,6 +121,24 @@ async fn a_long_failure_keeps_its_beginning_and_its_end() {
 }
 
 #[tokio::test]
+async fn an_output_that_is_too_large_to_keep_is_told_as_what_it_is() {
+    let project = Project::new();
+    let floods = "echo first; head -c 40M /dev/zero | tr '\\0' x; echo; echo last";
+    let Outcome::Done(done) = project.call(&bash(), json!({ "command": floods })).await else {
+        panic!("it ran")
+    };
+    let said = done.content.as_str().unwrap();
+    assert!(said.contains("too large (40MB). The first 32MB saved to: "), "{said}");
+    let kept = std::fs::metadata(done.structured["persistedOutputPath"].as_str().unwrap()).unwrap();
+    assert_eq!(done.structured["persistedOutputSize"], kept.len());
+    assert_eq!(kept.len(), 32 << 20);
+
+    let said = project.refusal(&bash(), json!({ "command": format!("{floods}; exit 2") })).await;
+    assert!(said.starts_with("Exit code 2\nfirst\n") && said.ends_with("\nlast"), "{}", said.len());
+    assert!(said.len() < 11_000 && said.contains("[40MB are left out here]"), "{}", said.len());
+}
+
+#[tokio::test]
 async fn a_picture_that_is_printed_is_shown() {
     let project = Project::new();
     let png =
