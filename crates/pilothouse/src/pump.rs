@@ -314,7 +314,7 @@ impl State {
                 waiters.wake_all();
                 Poll::Ready(None)
             }
-            Poll::Pending if self.waits_for_quiet() => {
+            Poll::Pending if self.turns.waits_for_quiet(self.is_at_work()) => {
                 let sleep = self.quiet.get_or_insert_with(|| Box::pin(tokio::time::sleep(QUIET)));
                 ready!(sleep.as_mut().poll(&mut shared));
                 self.quiet = None;
@@ -433,14 +433,12 @@ impl State {
         key
     }
 
-    /// A CLI that names the messages of each turn, and says that it is at work, has not forgotten the others.
-    fn waits_for_quiet(&self) -> bool {
-        let at_work = self.run == Some(RunState::Busy) && self.turns.names_messages();
-        self.turns.waits_for_quiet() && !at_work
+    fn is_at_work(&self) -> bool {
+        self.run == Some(RunState::Busy)
     }
 
     fn settle(&mut self) {
-        let settled = self.turns.settle();
+        let settled = self.turns.settle(self.is_at_work());
         if settled.is_empty() {
             return;
         }
@@ -473,7 +471,7 @@ impl State {
     }
 
     fn is_idle(&self) -> bool {
-        self.turns.is_idle() && self.run != Some(RunState::Busy)
+        self.turns.is_idle() && !self.is_at_work()
     }
 
     fn listen(&mut self, queue: Queue) -> ListenerKey {

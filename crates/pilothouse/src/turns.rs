@@ -47,6 +47,15 @@ struct Send {
     uuid: Uuid,
     /// A result or an idle run was seen after this was sent, and no sign of it since.
     overtaken: bool,
+    /// The CLI has said that it keeps this for a later turn.
+    queued: bool,
+}
+
+impl Send {
+    /// Whether silence means that no turn will take this any more: not while a CLI that has it says that it is at work.
+    fn is_left_over(&self, at_work: bool) -> bool {
+        self.overtaken && !(self.queued && at_work)
+    }
 }
 
 #[derive(Debug, Default)]
@@ -63,7 +72,7 @@ impl Turns {
     /// Notes a user message that is about to be written.
     pub(crate) fn sent(&mut self, uuid: impl Into<Uuid>) -> TurnKey {
         let key = self.fresh_key();
-        self.open.push_back(Send { key, uuid: uuid.into(), overtaken: false });
+        self.open.push_back(Send { key, uuid: uuid.into(), overtaken: false, queued: false });
         key
     }
 
@@ -111,28 +120,24 @@ impl Turns {
         outcome
     }
 
-    /// Whether the CLI has shown that it reports messages by uuid.
-    pub(crate) fn names_messages(&self) -> bool {
-        self.names_messages
-    }
-
     /// True when handles are left that only silence can settle: call [`Turns::settle`] after a pause without frames.
-    pub(crate) fn waits_for_quiet(&self) -> bool {
+    /// `at_work` is what the CLI says of itself.
+    pub(crate) fn waits_for_quiet(&self, at_work: bool) -> bool {
         match &self.current {
             Some(current) => current.stalled,
-            None => self.has_result && self.open.iter().any(|send| send.overtaken),
+            None => self.has_result && self.open.iter().any(|send| send.is_left_over(at_work)),
         }
     }
 
     /// The run stayed quiet: sends that a past turn must have swallowed end with the last result, and so does a turn that
     /// went idle without one.
-    pub(crate) fn settle(&mut self) -> Vec<TurnKey> {
-        if !self.waits_for_quiet() {
+    pub(crate) fn settle(&mut self, at_work: bool) -> Vec<TurnKey> {
+        if !self.waits_for_quiet(at_work) {
             return Vec::new();
         }
         let mut settled = self.current.take().map(|current| current.audience).unwrap_or_default();
         if self.has_result {
-            settled.extend(self.open.iter().filter(|send| send.overtaken).map(|send| send.key));
+            settled.extend(self.open.iter().filter(|send| send.is_left_over(at_work)).map(|send| send.key));
         }
         self.open.retain(|send| !settled.contains(&send.key));
         settled
@@ -158,7 +163,9 @@ impl Turns {
         let Some(key) = self.find(uuid) else { return };
         match state {
             Lifecycle::Queued => {
-                self.open.iter_mut().filter(|s| s.key == key).for_each(|s| s.overtaken = false)
+                for send in self.open.iter_mut().filter(|send| send.key == key) {
+                    (send.overtaken, send.queued) = (false, true);
+                }
             }
             Lifecycle::Started => {
                 let current = self.current.get_or_insert_default();

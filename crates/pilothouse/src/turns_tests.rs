@@ -14,6 +14,7 @@ fn play(script: &[Step]) -> Vec<String> {
     let mut turns = Turns::default();
     let mut names: Vec<(TurnKey, String)> = Vec::new();
     let mut seen = Vec::new();
+    let mut at_work = false;
     for (step, _) in script {
         let (verb, rest) = step.split_once(' ').unwrap_or((step, ""));
         if let Some(name) = verb.strip_prefix('>') {
@@ -22,8 +23,9 @@ fn play(script: &[Step]) -> Vec<String> {
             continue;
         }
         let list = uuids(rest);
+        at_work = matches!(verb, "busy") || at_work && verb != "idle";
         let (outcome, settled) = match verb {
-            "quiet" => (Outcome::default(), turns.settle()),
+            "quiet" => (Outcome::default(), turns.settle(at_work)),
             _ => {
                 let signal = match verb {
                     "queued" => Signal::Lifecycle(rest, Lifecycle::Queued),
@@ -161,6 +163,21 @@ fn attribution() {
                 (">b", ""),
                 ("init", ""),
                 ("result", "ended b"),
+            ],
+        ),
+        (
+            "what the CLI keeps for later waits as long as it is at work",
+            &[
+                (">a", ""),
+                (">b", ""),
+                ("busy", ""),
+                ("started a", ""),
+                ("queued b", ""),
+                ("init a", ""),
+                ("result a", "ended a"),
+                ("quiet", ""),
+                ("idle", ""),
+                ("quiet", "settled b"),
             ],
         ),
         (
