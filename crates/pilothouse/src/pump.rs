@@ -359,6 +359,7 @@ impl State {
         {
             if ends {
                 slot.fate = Fate::Result;
+                self.turns.recycle(outcome.ended);
             }
             if news {
                 waiters.wake_all();

@@ -39,6 +39,8 @@ pub(crate) struct Turns {
     names_messages: bool,
     /// Some turn has ended, so there is a result that left-over sends can be settled with.
     has_result: bool,
+    /// An empty list with room in it.
+    spare: Vec<TurnKey>,
 }
 
 #[derive(Debug)]
@@ -186,10 +188,18 @@ impl Turns {
         }
     }
 
+    /// Takes back the list of an outcome, for the next turn: most sessions have one turn after the other, and each would
+    /// make and throw away a list of one.
+    pub(crate) fn recycle(&mut self, mut list: Vec<TurnKey>) {
+        list.clear();
+        self.spare = list;
+    }
+
     /// Makes sure a turn is running and that the named messages are part of it.
     fn open_turn(&mut self, uuids: &[String], outcome: &mut Outcome) {
         if self.current.is_none() {
-            self.current = Some(Current::default());
+            let audience = std::mem::take(&mut self.spare);
+            self.current = Some(Current { audience, stalled: false });
             self.join(uuids);
             if self.current.as_ref().is_some_and(|current| current.audience.is_empty()) {
                 let key = match self.open.front() {
@@ -227,17 +237,13 @@ impl Turns {
         }
         self.open_turn(uuids, outcome);
         let Some(current) = self.current.take() else { return };
-        let complete_list = !uuids.is_empty() && uuids.len() < LISTED_UUIDS;
-        for key in current.audience {
-            let listed = self
-                .open
-                .iter()
-                .find(|send| send.key == key)
-                .is_none_or(|send| uuids.iter().any(|uuid| send.uuid == uuid.as_str()));
-            // A message whose start was announced but that this result does not list belongs to the next turn.
-            if listed || !complete_list {
-                outcome.ended.push(key);
-            }
+        outcome.ended = current.audience;
+        // A message whose start was announced but that this result does not list belongs to the next turn.
+        if !uuids.is_empty() && uuids.len() < LISTED_UUIDS {
+            outcome.ended.retain(|key| {
+                let send = self.open.iter().find(|send| send.key == *key);
+                send.is_none_or(|send| uuids.iter().any(|uuid| send.uuid == uuid.as_str()))
+            });
         }
         self.open.retain(|send| !outcome.ended.contains(&send.key));
         self.has_result = true;
