@@ -138,7 +138,7 @@ struct State {
     /// Settings for this session alone, as `--settings` and the host gave them.
     flag_settings: Map<String, Value>,
     /// Folders that the host has named since the session began.
-    repo_roots: Vec<Root>,
+    added_by_host: Vec<Root>,
     /// The organisation's settings, as the command line or the host gave them.
     managed_settings: Option<String>,
     /// What hooks want the model to know with the next prompt.
@@ -253,14 +253,14 @@ impl Session {
 
     /// Looks in a repository inside of the project, too.
     pub(crate) fn look_in(&self, repository: PathBuf) {
-        self.state().repo_roots.push(Root::Repository(repository));
+        self.state().added_by_host.push(Root::Repository(repository));
         self.rediscover();
     }
 
     /// Repositories inside of the project that the host has named, and that are looked in, too.
     pub(crate) fn repositories(&self) -> Vec<PathBuf> {
         let state = self.state();
-        let repositories = state.repo_roots.iter().filter_map(|root| match root {
+        let repositories = state.added_by_host.iter().filter_map(|root| match root {
             Root::Repository(folder) => Some(folder.clone()),
             Root::Plugin(_) => None,
         });

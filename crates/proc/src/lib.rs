@@ -26,6 +26,7 @@ mod launcher;
 mod leader;
 mod marked;
 mod orphans;
+mod other;
 mod program;
 mod run;
 mod spawn;

@@ -9,7 +9,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use rustix::process::{Pid, PidfdFlags, Signal, getuid, pidfd_open, pidfd_send_signal};
+use rustix::process::{Signal, getuid, pidfd_send_signal};
+
+use crate::other;
 
 /// How often the list is gone through again, because a dying process may just have started another.
 const ROUNDS: usize = 20;
@@ -28,7 +30,7 @@ const ENDING: u64 = 0x4;
 /// Zombies have no environment and are not counted. Only Linux has `/proc`; elsewhere nothing is found.
 pub fn marked(variable: &str, value: &str) -> Vec<u32> {
     let wanted = format!("{variable}={value}");
-    let mut found: Vec<u32> = processes()
+    let mut found: Vec<u32> = other::all()
         .filter(|process| *process != std::process::id() && is_marked(*process, &wanted))
         .collect();
     found.sort_unstable();
@@ -74,8 +76,8 @@ pub fn kill_marked(variable: &str, value: &str) -> usize {
 /// lost its environment already, so that nobody can say whose it was, but may still hold files and locks.
 pub fn until_the_dying_are_gone(within: Duration) {
     let deadline = Instant::now() + within;
-    for process in processes().filter(|process| is_ending(*process)) {
-        if let Ok(handle) = open(process) {
+    for process in other::all().filter(|process| is_ending(*process)) {
+        if let Ok(handle) = other::handle(process) {
             until_gone(&handle, deadline);
         }
     }
@@ -83,16 +85,11 @@ pub fn until_the_dying_are_gone(within: Duration) {
 
 /// The number may go to another process at any time, so it is turned into a handle before it is looked at again.
 fn kill(process: u32, wanted: &str) -> io::Result<OwnedFd> {
-    let handle = open(process)?;
+    let handle = other::handle(process)?;
     if is_marked(process, wanted) {
         pidfd_send_signal(&handle, Signal::KILL)?;
     }
     Ok(handle)
-}
-
-fn open(process: u32) -> io::Result<OwnedFd> {
-    let pid = i32::try_from(process).ok().and_then(Pid::from_raw).ok_or(io::ErrorKind::NotFound)?;
-    Ok(pidfd_open(pid, PidfdFlags::empty())?)
 }
 
 /// A handle can be read when the last thread of its process has ended.
@@ -103,19 +100,10 @@ fn until_gone(handle: &OwnedFd, deadline: Instant) {
     let _ = poll(&mut [PollFd::new(handle.as_fd(), PollFlags::POLLIN)], left);
 }
 
-fn processes() -> impl Iterator<Item = u32> {
-    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
-    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
-}
-
 fn is_ending(process: u32) -> bool {
     let ours = fs::metadata(format!("/proc/{process}")).is_ok_and(|about| about.uid() == getuid().as_raw());
-    ours && fs::read_to_string(format!("/proc/{process}/stat")).is_ok_and(|line| {
-        // The name is in parentheses and may hold anything, parentheses too.
-        let after_name = line.rsplit_once(')').map_or("", |(_, rest)| rest);
-        let flags = after_name.split_whitespace().nth(6).and_then(|flags| flags.parse::<u64>().ok());
-        flags.is_some_and(|flags| flags & ENDING != 0)
-    })
+    let flags = || other::stat(process)?.split_whitespace().nth(6)?.parse::<u64>().ok();
+    ours && flags().is_some_and(|flags| flags & ENDING != 0)
 }
 
 fn is_marked(process: u32, wanted: &str) -> bool {

@@ -6,11 +6,9 @@ use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use rustix::process::{
-    Pid, PidfdFlags, Signal, WaitOptions, getpid, pidfd_open, pidfd_send_signal, set_child_subreaper, waitpid,
-};
+use rustix::process::{Pid, Signal, WaitOptions, getpid, pidfd_send_signal, set_child_subreaper, waitpid};
 
-use crate::{guard, leader};
+use crate::{guard, leader, other};
 
 /// How often the list is gone through again, because a dying process may just have started another.
 const ROUNDS: usize = 20;
@@ -73,8 +71,7 @@ pub fn kill_descendants() {
 
 /// The number may go to another process at any time, so it is turned into a handle before it is looked at again.
 fn kill(process: u32) -> io::Result<()> {
-    let Some(pid) = i32::try_from(process).ok().and_then(Pid::from_raw) else { return Ok(()) };
-    let handle = pidfd_open(pid, PidfdFlags::empty())?;
+    let handle = other::handle(process)?;
     if descendants().contains(&process) {
         pidfd_send_signal(&handle, Signal::KILL)?;
     }
@@ -83,10 +80,8 @@ fn kill(process: u32) -> io::Result<()> {
 
 /// Every living process below this one. Zombies are as good as gone.
 fn descendants() -> Vec<u32> {
-    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
-    let processes = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
     let parents: HashMap<u32, u32> =
-        processes.filter_map(|process| Some((process, living_parent(process)?))).collect();
+        other::all().filter_map(|process| Some((process, living_parent(process)?))).collect();
     let here = std::process::id();
     let mut found: Vec<u32> =
         parents.keys().copied().filter(|process| is_below(*process, here, &parents)).collect();
@@ -102,9 +97,8 @@ fn is_below(process: u32, ancestor: u32, parents: &HashMap<u32, u32>) -> bool {
 
 /// The parent of a process; none if it is dead.
 fn living_parent(process: u32) -> Option<u32> {
-    let line = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-    // The name is in parentheses and may hold anything, parentheses too.
-    let mut fields = line.get(line.rfind(')')? + 1..)?.split_whitespace();
+    let stat = other::stat(process)?;
+    let mut fields = stat.split_whitespace();
     let state = fields.next()?;
     let parent = fields.next()?.parse().ok()?;
     (!matches!(state, "Z" | "X")).then_some(parent)

@@ -124,7 +124,7 @@ impl Session {
             injected: Vec::new(),
             subagents: no_subagents(),
             flag_settings: Map::new(),
-            repo_roots: Vec::new(),
+            added_by_host: Vec::new(),
             managed_settings: launch.managed_settings.clone(),
             contexts: Vec::new(),
         };

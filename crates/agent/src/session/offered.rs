@@ -22,7 +22,7 @@ impl Session {
     /// The plugins that the host has named by `reload_plugins`.
     fn added_plugins(&self) -> Vec<NewPlugin> {
         let state = self.state();
-        let plugins = state.repo_roots.iter().filter_map(|root| match root {
+        let plugins = state.added_by_host.iter().filter_map(|root| match root {
             Root::Plugin(plugin) => Some(plugin.clone()),
             Root::Repository(_) => None,
         });
@@ -47,7 +47,7 @@ impl Session {
     pub(crate) fn reload_plugins(self: &Arc<Self>, new: Vec<NewPlugin>, change: PluginChange) {
         let known = self.plugin_dirs();
         let new = new.into_iter().filter(|plugin| !known.contains(&plugin.folder)).map(Root::Plugin);
-        self.state().repo_roots.extend(new);
+        self.state().added_by_host.extend(new);
         self.rediscover();
         load_plugin_hooks(self.gate.hooks(), &self.launch, &self.settings(), &self.plugin_dirs());
         self.mcp.make_change(change);

@@ -1,7 +1,7 @@
 //! What a person sees and types, on a real terminal: `script` gives the program one.
 
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use pilothouse_proc::Spawn;
@@ -222,9 +222,7 @@ end "heard $(field content)" "\"$(field uuid)\""
 read -r line
 "#;
     let home = tempfile::tempdir().unwrap();
-    let agent = home.path().join("talkative");
-    std::fs::write(&agent, TALKATIVE).unwrap();
-    std::fs::set_permissions(&agent, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let agent = agent_in(home.path(), TALKATIVE);
     let steps = [
         ("Tab completes", "hi\r"),
         ("answered", "half "),
@@ -234,6 +232,14 @@ read -r line
     ];
     let (code, screen) = in_terminal_with(&agent, home.path(), "", "chat", &steps);
     assert_eq!(code, 0, "{screen}");
+}
+
+/// A script that plays the agent.
+fn agent_in(home: &Path, script: &str) -> PathBuf {
+    let agent = home.join("agent");
+    std::fs::write(&agent, script).unwrap();
+    std::fs::set_permissions(&agent, std::fs::Permissions::from_mode(0o755)).unwrap();
+    agent
 }
 
 #[test]
@@ -255,9 +261,7 @@ end "$decision, and heard $(field content)"
 read -r line
 "#;
     let home = tempfile::tempdir().unwrap();
-    let agent = home.path().join("asking");
-    std::fs::write(&agent, ASKING).unwrap();
-    std::fs::set_permissions(&agent, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let agent = agent_in(home.path(), ASKING);
     let steps = [
         ("Tab completes", "hi\r"),
         ("answered", "half "),

@@ -25,8 +25,8 @@ const DRAIN: Duration = Duration::from_millis(250);
 /// A reader of events that did nothing for so long has stopped: from then on memory is spent rather than control.
 const STALLED_AFTER: Duration = Duration::from_millis(250);
 
-/// A child that is being ended, or what it has left behind, may say so much more; then nobody listens. One that never
-/// stops writing would fill the memory of a host that waits for its end.
+/// Whoever is being ended may say so much more; then nobody listens. One that writes faster than it is read would put off
+/// its own end for ever, and fill the memory of a host that waits for it.
 const LAST_WORDS: usize = 64 << 20;
 
 /// The next thing to do.
@@ -181,10 +181,6 @@ impl Wakes {
                     Wake::HandlesGone
                 }
             });
-        }
-        // The ladder goes on before anything is read: a child that never stops writing would put off its own end for ever.
-        if self.ending && self.poll_process(cx) {
-            return Poll::Ready(Wake::Resume);
         }
         if self.reader.is_some() {
             // An end under way is not held up: what is left in the pipe is little, and a child that cannot write cannot

@@ -236,17 +236,13 @@ async fn the_end_of_stderr_can_be_seen_while_the_child_runs() {
 #[tokio::test]
 async fn a_child_that_never_stops_writing_is_ended_all_the_same() {
     // One stops for its reader, the other only for the last signal.
-    for script in [
-        "exec yes '{\"type\":\"x\"}'",
-        "trap '' TERM PIPE; while :; do echo '{\"type\":\"x\"}' 2>/dev/null; done",
-    ] {
+    let stubborn = "trap '' TERM PIPE; while :; do echo '{\"type\":\"x\"}' 2>/dev/null; done";
+    for script in ["exec yes '{\"type\":\"x\"}'", stubborn] {
         let marker = Marker::new();
         let (handle, mut events) =
             Connect::<Host>::new().ladder(quick()).child(marker.shell(script)).await.unwrap();
         within(events.next()).await.unwrap();
-        let begun = Instant::now();
         within(handle.close()).await;
-        assert!(begun.elapsed() < Duration::from_secs(8), "{script}: {:?}", begun.elapsed());
         marker.assert_none_left();
     }
 }

@@ -1,9 +1,13 @@
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
-use pilothouse_link::{Agent, Connect, Event, Host, Inbound, RequestError, Transport};
+use pilothouse_link::{Agent, Connect, EndKind, Event, Host, Inbound, RequestError, Transport};
 use pilothouse_proto::control::{Ack, Interrupt};
 use pilothouse_proto::{AgentFrame, CanUseTool, HostFrame};
 use serde_json::json;
+use tokio::io::{AsyncRead, ReadBuf};
 
 use crate::peer::{Peer, within};
 
@@ -157,4 +161,25 @@ async fn an_agent_speaks_on_after_the_end_of_its_input() {
     assert!(matches!(asked, Err(RequestError::Send(_))), "{asked:?}");
     agent.close().await;
     assert!(matches!(said.next().await.unwrap().frame(), Some(AgentFrame::KeepAlive(_))));
+}
+
+/// Always has more to say, at once.
+struct Endless;
+
+impl AsyncRead for Endless {
+    fn poll_read(self: Pin<&mut Self>, _: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        const LINE: &[u8] = b"{\"type\":\"x\"}\n";
+        while buf.remaining() >= LINE.len() {
+            buf.put_slice(LINE);
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whoever_never_stops_writing_does_not_put_off_the_end() {
+    let (handle, mut events) = Connect::<Host>::new().over(Transport::from_io(Endless, tokio::io::sink()));
+    within(events.next()).await.unwrap();
+    let closed = within(handle.close()).await;
+    assert_eq!(closed.cause.kind, EndKind::Closed);
 }

@@ -1,8 +1,11 @@
+use std::fs::File;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use pilothouse_proc::{Ladder, Limits, Spawn, Step, kill_marked, until_the_dying_are_gone};
-use tokio::io::AsyncReadExt as _;
+use pilothouse_proc::{Child, Ladder, Limits, Spawn, Step, kill_marked, until_the_dying_are_gone};
+use rustix::process::{Pid, Signal, kill_process};
+use tempfile::NamedTempFile;
+use tokio::io::{AsyncBufReadExt as _, BufReader};
 
 use crate::marker::Marker;
 
@@ -128,20 +131,50 @@ fn children_die_with_a_parent_that_is_killed() {
     marker.wait_for(0);
 }
 
+/// Not a test of its own: the process that is killed by the two that follow.
+#[test]
+fn holds_a_lock() {
+    let Ok(path) = std::env::var("PILOTHOUSE_TEST_LOCK") else { return };
+    let lock = File::options().append(true).open(path).unwrap();
+    lock.lock().unwrap();
+    // Its memory is given back before its lock is, which takes a while for so much.
+    let memory = vec![1_u8; 512 << 20];
+    println!("locked {}", memory.len());
+    std::thread::sleep(Duration::from_secs(60));
+    drop((memory, lock));
+}
+
+async fn holder_of(file: &NamedTempFile, marker: &Marker) -> Child {
+    let mut child = Spawn::new(std::env::current_exe().unwrap())
+        .args(["--exact", "end::holds_a_lock", "--nocapture"])
+        .env("PILOTHOUSE_TEST_LOCK", file.path())
+        .env("PILOTHOUSE_TEST_MARKER", marker.name())
+        .start()
+        .await
+        .unwrap();
+    let mut said = BufReader::new(child.take_stdout().unwrap()).lines();
+    while !said.next_line().await.unwrap().unwrap().contains("locked ") {}
+    assert!(file.as_file().try_lock().is_err(), "this is what the test is about");
+    child
+}
+
 #[tokio::test]
 async fn what_is_killed_by_its_mark_has_let_go_of_its_files() {
-    let marker = Marker::new("locked");
-    let file = tempfile::NamedTempFile::new().unwrap();
-    let script = format!("exec 9>'{}'; flock 9; echo locked; sleep 60 & sleep 60", file.path().display());
-    for _ in 0..20 {
-        let mut child = marker.shell(&script).start().await.unwrap();
-        let mut said = [0; 6];
-        child.take_stdout().unwrap().read_exact(&mut said).await.unwrap();
-        assert!(file.as_file().try_lock().is_err(), "this is what the test is about");
-        assert!(kill_marked("PILOTHOUSE_TEST_MARKER", marker.name()) > 0);
-        until_the_dying_are_gone(Duration::from_secs(5));
-        file.as_file().try_lock().unwrap();
-        file.as_file().unlock().unwrap();
-    }
+    let (marker, file) = (Marker::new("locked"), NamedTempFile::new().unwrap());
+    let _child = holder_of(&file, &marker).await;
+    assert_eq!(kill_marked("PILOTHOUSE_TEST_MARKER", marker.name()), 1);
+    file.as_file().try_lock().unwrap();
     assert_eq!(kill_marked("PILOTHOUSE_TEST_MARKER", marker.name()), 0);
+}
+
+#[tokio::test]
+async fn what_is_ending_already_is_waited_for() {
+    let (marker, file) = (Marker::new("ending"), NamedTempFile::new().unwrap());
+    let child = holder_of(&file, &marker).await;
+    let pid = i32::try_from(child.pid()).ok().and_then(Pid::from_raw).unwrap();
+    kill_process(pid, Signal::KILL).unwrap();
+    // It has lost its mark, and nobody can say any more whose it was.
+    marker.wait_for(0);
+    until_the_dying_are_gone(Duration::from_secs(10));
+    file.as_file().try_lock().unwrap();
 }
