@@ -126,6 +126,7 @@ fn events() -> Vec<Event> {
             reason: None,
             questions: Vec::new(),
             preview: Some(Preview::Diff { path: "a".to_owned(), diff: diff() }),
+            digest: "ab".repeat(32),
         }
         .into(),
         PermissionResolved {

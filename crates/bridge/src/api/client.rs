@@ -177,6 +177,9 @@ pub struct Approve {
     /// The session; without it, the one that this connection last addressed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_id: Option<SessionId>,
+    /// The `digest` of the request that the user was shown: a request that is not that one is not decided. *Extension.*
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<String>,
 }
 
 /// Lets a tool call run, and others like it.
@@ -195,6 +198,9 @@ pub struct ApproveAlways {
     /// Whether the picked suggestions are to hold for this session only. *Extension.*
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub for_session: Option<bool>,
+    /// The `digest` of the request that the user was shown: a request that is not that one is not decided. *Extension.*
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<String>,
 }
 
 /// Refuses a tool call, or keeps planning.
@@ -212,6 +218,9 @@ pub struct Reject {
     /// Whether the turn ends, too. *Extension.*
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop: Option<bool>,
+    /// The `digest` of the request that the user was shown: a request that is not that one is not decided. *Extension.*
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<String>,
 }
 
 /// Answers the model's questions.
@@ -225,6 +234,9 @@ pub struct Answer {
     /// The session; without it, the one that this connection last addressed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_id: Option<SessionId>,
+    /// The `digest` of the request that the user was shown: a request that is not that one is not decided. *Extension.*
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<String>,
 }
 
 /// Asks for sessions.

@@ -69,6 +69,8 @@ pub enum ErrorCode {
     StartFailed,
     /// The CLI refused, or did not answer.
     Refused,
+    /// The request that the client's user was shown is not the one that is open: show it again.
+    StaleApproval,
     /// The message to the model is no longer in the queue.
     NotQueued,
     /// Too many messages in too short a time.

@@ -190,6 +190,30 @@ pub struct PermissionRequest {
     /// What it is about, for a page to show. *Extension.*
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preview: Option<Preview>,
+    /// The SHA-256 of all other members, which a decision sends back to say what its user was shown. *Extension.*
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub digest: String,
+}
+
+impl PermissionRequest {
+    /// The request with its digest filled in.
+    #[must_use]
+    pub fn sealed(mut self) -> Self {
+        self.digest = self.computed_digest();
+        self
+    }
+
+    /// The SHA-256, in lower-case hexadecimal, of the request without `digest`, written as compact JSON with its members in
+    /// the order of this type.
+    ///
+    /// It is computed from the request and not read from `digest`, so that a decision is compared with what would run.
+    pub fn computed_digest(&self) -> String {
+        let shown = Self { digest: String::new(), ..self.clone() };
+        // Every member is text or JSON already, so there is nothing that could not be written.
+        let text = serde_json::to_vec(&shown).unwrap_or_default();
+        let hash = ring::digest::digest(&ring::digest::SHA256, &text);
+        hash.as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
+    }
 }
 
 /// How an approval ended.

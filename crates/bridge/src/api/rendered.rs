@@ -15,7 +15,7 @@ pub struct Diff {
     pub removed: u64,
     /// The places that change, with some lines around them.
     pub hunks: Vec<Hunk>,
-    /// Whether lines were left out because there are too many.
+    /// Whether lines were left out or shortened because there is too much.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cut: bool,
 }
@@ -80,6 +80,9 @@ pub enum Preview {
     Json {
         /// The input as safe HTML.
         html: String,
+        /// Whether its end was left out because it is too long.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        cut: bool,
     },
 }
 

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::{Client, Gone, Sink, scopes};
 use crate::api::{
-    ApprovalId, ClientMessage, ErrorCode, ErrorReply, GetHistory, PROTOCOL, Pong, Received, RequestId, Seq,
-    SessionCreated, SessionId, SessionList, StreamRendered, Subscribe, Subscribed, Welcome,
+    ApprovalId, Approve, ClientMessage, ErrorCode, ErrorReply, GetHistory, PROTOCOL, Pong, Received,
+    RequestId, Seq, SessionCreated, SessionId, SessionList, StreamRendered, Subscribe, Subscribed, Welcome,
 };
 use crate::auth::Project;
 use crate::render;
@@ -81,19 +81,24 @@ impl Client {
                 self.command(session, What::Input(input), request_id).await
             }
             ClientMessage::Approve(approve) => {
-                self.decide(approve.session_id, approve.id, Verdict::Allow, request_id).await
+                let Approve { session_id, id, digest } = approve;
+                self.decide(session_id, id, digest, Verdict::Allow, request_id).await
             }
             ClientMessage::ApproveAlways(always) => {
-                let (session, id) = (always.session_id.clone(), always.id.clone());
-                self.decide(session, id, Verdict::Always(always, self.device.scopes), request_id).await
+                let (session, id, digest) =
+                    (always.session_id.clone(), always.id.clone(), always.digest.clone());
+                let verdict = Verdict::Always(always, self.device.scopes);
+                self.decide(session, id, digest, verdict, request_id).await
             }
             ClientMessage::Reject(reject) => {
-                let (session, id) = (reject.session_id.clone(), reject.id.clone());
-                self.decide(session, id, Verdict::Deny(reject), request_id).await
+                let (session, id, digest) =
+                    (reject.session_id.clone(), reject.id.clone(), reject.digest.clone());
+                self.decide(session, id, digest, Verdict::Deny(reject), request_id).await
             }
             ClientMessage::Answer(answer) => {
-                let (session, id) = (answer.session_id.clone(), answer.tool_use_id.clone());
-                self.decide(session, id, Verdict::Answer(answer), request_id).await
+                let (session, id, digest) =
+                    (answer.session_id.clone(), answer.tool_use_id.clone(), answer.digest.clone());
+                self.decide(session, id, digest, Verdict::Answer(answer), request_id).await
             }
             ClientMessage::ListSessions(list) => {
                 if list.watch == Some(true) {
@@ -271,10 +276,11 @@ impl Client {
         &mut self,
         named: Option<SessionId>,
         id: ApprovalId,
+        digest: Option<String>,
         verdict: Verdict,
         request_id: Option<&RequestId>,
     ) -> Result<(), Stopped> {
-        self.command(named, What::Decide { id, verdict }, request_id).await
+        self.command(named, What::Decide { id, digest, verdict }, request_id).await
     }
 
     async fn subscribe(

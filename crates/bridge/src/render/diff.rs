@@ -97,18 +97,22 @@ impl Builder {
                 continue;
             }
             self.shown += 1;
-            hunk.lines.push(DiffLine { kind, html: self.line(line) });
+            let html = self.line(line);
+            hunk.lines.push(DiffLine { kind, html });
         }
         if !hunk.lines.is_empty() {
             self.diff.hunks.push(hunk);
         }
     }
 
-    fn line(&self, line: &str) -> String {
+    fn line(&mut self, line: &str) -> String {
         let line = line.trim_end_matches(['\n', '\r']);
         match line.char_indices().nth(LONGEST_LINE) {
             None => highlight::html(line, self.language),
-            Some((end, _)) => highlight::html(line.get(..end).unwrap_or_default(), self.language) + "…",
+            Some((end, _)) => {
+                self.diff.cut = true;
+                highlight::html(line.get(..end).unwrap_or_default(), self.language) + "…"
+            }
         }
     }
 

@@ -54,4 +54,5 @@ fn huge_changes_are_counted_and_cut() {
     assert_eq!(diff.hunks.iter().map(|hunk| hunk.lines.len()).sum::<usize>(), MOST_LINES);
     let wide = of_texts("f.rs", "", &"é\"".repeat(50_000));
     assert!(wide.hunks[0].lines[0].html.len() < 20 * LONGEST_LINE);
+    assert!(wide.cut, "a shortened line is not all of it");
 }

@@ -93,6 +93,9 @@ fn escape_into(text: &str, out: &mut String) {
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
+            // A parser of HTML makes a line's end of a bare CR and drops NUL: what a command hides behind them would not show.
+            '\r' => out.push_str("&#13;"),
+            '\0' => out.push('\u{2400}'),
             char => out.push(char),
         }
     }

@@ -155,8 +155,9 @@ fn replaced(text: String, edit: &&Value) -> Option<String> {
 fn json(text: &str) -> Preview {
     let end = text.floor_char_boundary(LONGEST_INPUT);
     let shown = text.get(..end).unwrap_or_default();
-    let cut = if end < text.len() { "\n…" } else { "" };
-    Preview::Json { html: highlight::block(&format!("{shown}{cut}"), Language::named("json")) }
+    let cut = end < text.len();
+    let rest = if cut { "\n…" } else { "" };
+    Preview::Json { html: highlight::block(&format!("{shown}{rest}"), Language::named("json")), cut }
 }
 
 #[cfg(test)]

@@ -77,3 +77,18 @@ fn a_result_is_shown_as_the_cli_describes_it_or_as_it_was_asked_for() {
     assert_eq!(of_result("Write", None, Some(&Json::of(&made))).unwrap().added, 2);
     assert_eq!(of_result("Bash", Some(&input), Some(&details)), None);
 }
+
+#[test]
+fn an_input_that_is_shown_in_part_says_so() {
+    let long = preview("mcp__x__y", json!({"text": "x".repeat(LONGEST_INPUT)}));
+    assert_eq!(long["cut"], true);
+    assert_eq!(preview("mcp__x__y", json!({"text": "x"})).get("cut"), None);
+}
+
+#[test]
+fn a_carriage_return_or_nul_in_a_command_reaches_the_page() {
+    let command = preview("Bash", json!({"command": "ls\rrm\0x"}));
+    let html = command["html"].as_str().unwrap();
+    assert!(html.contains("&#13;") && html.contains('\u{2400}'), "{html}");
+    assert!(!html.contains(['\r', '\0']), "{html:?}");
+}

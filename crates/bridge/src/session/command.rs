@@ -20,6 +20,8 @@ pub(crate) enum What {
     Input(crate::api::Input),
     Decide {
         id: ApprovalId,
+        /// The digest of the request that the user was shown, if the client names it.
+        digest: Option<String>,
         verdict: Verdict,
     },
     Interrupt,

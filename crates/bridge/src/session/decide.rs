@@ -178,6 +178,11 @@ fn answers(result: &str, request: &PermissionRequest) -> Result<Vec<(String, Str
     struct Several {
         answers: Map<String, Value>,
     }
+    // Before the answer is read: a tool call that asks nothing would run, with the answers among its input.
+    if request.questions.is_empty() {
+        let message = "this approval asks no question, so nothing was answered: approve or reject it";
+        return Err(Refusal::new(ErrorCode::Refused, message));
+    }
     if let Ok(several) = serde_json::from_str::<Several>(result) {
         let text = |value: Value| match value {
             Value::String(text) => text,
@@ -191,7 +196,6 @@ fn answers(result: &str, request: &PermissionRequest) -> Result<Vec<(String, Str
     }
     match request.questions.as_slice() {
         [only] => Ok(vec![(only.question.clone(), result.to_owned())]),
-        [] => Err(Refusal::new(ErrorCode::Refused, "this approval asks no question: approve or reject it")),
         several => {
             let message = format!(
                 "there are {} questions: answer with JSON {{\"answers\": {{question: answer}}}}",

@@ -69,8 +69,38 @@ fn about(request: &PermissionRequest) -> String {
 /// One line that fits.
 fn short(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let line = revealed(&line);
     if line.chars().count() <= LONGEST {
         return line;
     }
     line.chars().take(LONGEST - 1).chain(['…']).collect()
+}
+
+/// A line in which characters that cannot be seen, or that turn the direction of others, are shown by their numbers.
+fn revealed(line: &str) -> String {
+    let mut shown = String::with_capacity(line.len());
+    for char in line.chars() {
+        match char {
+            '\u{ad}'
+            | '\u{61c}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{202a}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}'
+            | '\u{feff}'
+            | '\u{e0000}'..='\u{e0fff}' => shown.push_str(&format!("U+{:04X}", u32::from(char))),
+            char if char.is_control() => shown.push_str(&format!("U+{:04X}", u32::from(char))),
+            char => shown.push(char),
+        }
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hidden_characters_of_a_command_are_shown_in_a_notification() {
+        assert_eq!(short("touch \u{202e}txt\u{7}\u{200b}.sh ⛵"), "touch U+202EtxtU+0007U+200B.sh ⛵");
+    }
 }

@@ -35,6 +35,7 @@ fn request(id: &str) -> Event {
         reason: None,
         questions: Vec::new(),
         preview: None,
+        digest: String::new(),
     }
     .into()
 }

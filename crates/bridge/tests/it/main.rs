@@ -24,5 +24,6 @@ mod recent;
 mod rendering;
 mod resuming;
 mod retention;
+mod shown;
 mod sockets;
 mod wire;

@@ -8,8 +8,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Actor, Answer, FRAMES_BEFORE_APPROVAL, Note, Open};
 use crate::api::{
-    ApprovalId, ApprovalReply, ApprovalStatus, Decision, InterruptRequested, Json, PermissionRequest,
-    PermissionResolved, Preview, Question, QuestionOption, Reject, Reply,
+    ApprovalId, ApprovalReply, ApprovalStatus, Decision, ErrorCode, InterruptRequested, Json,
+    PermissionRequest, PermissionResolved, Preview, Question, QuestionOption, Reject, Reply,
 };
 use crate::auth::Project;
 use crate::render;
@@ -46,7 +46,9 @@ impl Actor {
             reason: request.decision_reason.as_ref().or(request.title.as_ref()).cloned(),
             questions: request.questions().into_iter().map(question).collect(),
             preview,
-        };
+            digest: String::new(),
+        }
+        .sealed();
         let withdrawn = request.cancelled().clone();
         let (to_self, name) = (self.to_self.clone(), id.clone());
         let over = CancellationToken::new();
@@ -79,9 +81,10 @@ impl Actor {
             message: Some(format!("Nobody decided about this within {seconds} seconds.")),
             session_id: None,
             stop: None,
+            digest: None,
         };
         let (nobody, _) = oneshot::channel();
-        self.decide(id, &Verdict::Deny(reject), "the time limit".to_owned(), nobody).await;
+        self.decide(id, None, &Verdict::Deny(reject), "the time limit".to_owned(), nobody).await;
     }
 
     /// The tool call's own name, unless an approval had it before.
@@ -108,13 +111,20 @@ impl Actor {
         self.recorder.note(resolved).await;
     }
 
-    pub(super) async fn decide(&mut self, id: ApprovalId, verdict: &Verdict, by: String, answer: Answer) {
+    pub(super) async fn decide(
+        &mut self,
+        id: ApprovalId,
+        digest: Option<&str>,
+        verdict: &Verdict,
+        by: String,
+        answer: Answer,
+    ) {
         let session_id = (*self.recorder.channel.id).clone();
         let Some(open) = self.recorder.state.approval(&id).cloned() else {
             drop(answer.send(Ok(closed(&self.recorder, id))));
             return;
         };
-        let ruling = match verdict.on(&open) {
+        let ruling = match as_shown(&open, digest).and_then(|()| verdict.on(&open)) {
             Ok(ruling) => ruling,
             Err(refusal) => {
                 drop(answer.send(Err(refusal)));
@@ -152,6 +162,17 @@ impl Actor {
         };
         self.recorder.record(resolved, None, then).await;
     }
+}
+
+/// Refuses a decision about a request that the user was not shown. A client of the original protocol names no digest: it
+/// decides about whatever is open under the id.
+fn as_shown(open: &PermissionRequest, digest: Option<&str>) -> Result<(), Refusal> {
+    if digest.is_none_or(|digest| digest == open.computed_digest()) {
+        return Ok(());
+    }
+    let message =
+        "the request that is open is not the one that was shown, so nothing was decided: look at it again";
+    Err(Refusal::new(ErrorCode::StaleApproval, message))
 }
 
 /// What a call is about. Comparing it with the file that it changes may take a moment.

@@ -18,7 +18,9 @@ impl Actor {
         let Command { what, by, answer } = command;
         match what {
             What::Input(input) => self.input(input, by, answer).await,
-            What::Decide { id, verdict } => self.decide(id, &verdict, by, answer).await,
+            What::Decide { id, digest, verdict } => {
+                self.decide(id, digest.as_deref(), &verdict, by, answer).await;
+            }
             What::Interrupt => self.interrupt(by, answer).await,
             What::SetMode(mode) => match self.session() {
                 Err(refusal) => drop(answer.send(Err(refusal))),
