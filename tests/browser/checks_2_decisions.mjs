@@ -1,6 +1,6 @@
 /** What somebody has to decide: from the chat, from the list, once, always, with words. */
 import assert from 'node:assert/strict';
-import { rested, said, say, until } from './world.mjs';
+import { armed, readOn, rested, said, say, until } from './world.mjs';
 
 const card = (page) => page.getByRole('region', { name: /^Approval:/ });
 
@@ -159,6 +159,7 @@ export async function a_diff(world) {
   assert.equal(await card(page).locator('.diff-line.added').count(), 20);
   await card(page).getByRole('button', { name: '5 more lines' }).click();
   assert.equal(await lines.count(), 25);
+  await readOn(card(page));
   await card(page).getByRole('button', { name: 'Allow once' }).click();
   await until('the change is asked about', async () => (await card(page).locator('.diff-line.removed').count()) === 2);
   assert.equal(await card(page).locator('.diff-line.added').count(), 2);
@@ -220,6 +221,8 @@ export async function two_pages_race(world) {
   for (let round = 1; round <= 3; round += 1) {
     await Promise.all([left, right].map((page) => card(page).getByRole('button', { name: 'Allow once' }).waitFor()));
     await card(right).getByRole('button', { name: 'Deny…' }).click();
+    await armed(card(right).getByRole('button', { name: 'Deny', exact: true }));
+    await armed(card(left).getByRole('button', { name: 'Allow once' }));
     // Whoever is second may find no button any more: then there is nothing to press.
     const press = (page, name) => card(page).getByRole('button', { name, exact: true }).evaluateAll(([button]) => button?.click());
     await Promise.all([press(left, 'Allow once'), press(right, 'Deny')]);

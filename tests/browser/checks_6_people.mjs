@@ -1,6 +1,6 @@
 /** Nobody is left out: not those with a keyboard alone, not those who hear the page, not those whom motion makes sick. */
 import assert from 'node:assert/strict';
-import { AXE, said, say, until } from './world.mjs';
+import { AXE, armed, said, say, until } from './world.mjs';
 
 const card = (page) => page.getByRole('region', { name: /^Approval:/ });
 
@@ -86,6 +86,10 @@ export async function by_keyboard_alone(world) {
     }
     throw new Error(`${name} cannot be reached: ${been.join(' | ')}`);
   };
+  const decide = async () => {
+    await armed(page.locator(':focus'));
+    await keyboard.press('Enter');
+  };
   const at = async (name) => until(`the focus is on ${name}`, async () => (await focused(page)).name === name);
   await page.goto(pairing_url);
   await reach('Pair this browser');
@@ -104,7 +108,7 @@ export async function by_keyboard_alone(world) {
   await card(page).waitFor();
   // Allow, which is just before the field. Then the field has the focus again.
   await reach('Allow once', 'Shift+Tab');
-  await keyboard.press('Enter');
+  await decide();
   await until('the command ran', () => world.has('typed.txt'));
   await at('Message');
   // Deny, with a reason.
@@ -115,6 +119,7 @@ export async function by_keyboard_alone(world) {
   await keyboard.press('Enter');
   await at('Reason for the model');
   await keyboard.type('the tide is out');
+  await armed(card(page).getByRole('button', { name: 'Deny', exact: true }));
   await keyboard.press('Control+Enter');
   await said(page, /You said no: .*the tide is out/);
   await at('Message');
@@ -123,13 +128,13 @@ export async function by_keyboard_alone(world) {
   await keyboard.press('Enter');
   await page.getByText('2 waiting').waitFor();
   await reach('Allow once', 'Shift+Tab');
-  await keyboard.press('Enter');
+  await decide();
   await page.locator('.row.resolved').nth(2).waitFor();
   await at('Approval: Read');
   await keyboard.press('Enter');
   assert.equal(await card(page).count(), 1);
   await reach('Allow once');
-  await keyboard.press('Enter');
+  await decide();
   await at('Message');
   // A question, by arrows.
   await page.locator('.row.turn').nth(2).waitFor();
@@ -141,7 +146,7 @@ export async function by_keyboard_alone(world) {
   await keyboard.press('ArrowDown');
   await keyboard.press('ArrowDown');
   await reach('Answer');
-  await keyboard.press('Enter');
+  await decide();
   await said(page, /Done with AskUserQuestion: .*Starboard/);
   await at('Message');
   // What waits is changed, and taken back.
@@ -194,6 +199,7 @@ export async function what_is_heard(world) {
   await card(page).waitFor();
   const heard = (words) => page.locator('#announcer').getByText(words).waitFor({ state: 'attached' });
   await heard(/^Needs you: Bash touch heard\.txt$/);
+  await armed(card(page).getByRole('button', { name: 'Allow once' }));
   const spoken = await page.locator('.approval').ariaSnapshot();
   assert.equal(spoken, [
     `- 'region "Approval: Bash"':`,

@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { until } from './world.mjs';
+import { armed, until } from './world.mjs';
 
 /** Takes them all, into `folder`. */
 export async function take(world, folder) {
@@ -19,15 +19,17 @@ export async function take(world, folder) {
       };
       await page.locator('.card.needs').first().waitFor();
       await until('all cards are there', async () => (await page.locator('.card').count()) === 3);
+      await armed(page.locator('.asked .button.deny').first());
       await shoot('list');
       await world.join(page, sessions.chat);
       await page.locator('.row.turn').waitFor();
       await shoot('chat');
       await world.join(page, sessions.approval);
-      await page.getByRole('button', { name: 'Allow once' }).waitFor();
+      await armed(page.getByRole('button', { name: 'Allow once' }));
       await shoot('approval');
       await world.join(page, sessions.diff);
       await page.locator('.approval .diff-line').first().waitFor();
+      await armed(page.getByRole('button', { name: 'Allow once' }));
       await shoot('diff');
     }
   }

@@ -228,6 +228,22 @@ export function rested(page) {
   return page.locator('.rows .chunk:last-child > .row.turn:last-child').waitFor();
 }
 
+/** Waits until a button that decides is armed. Clicks wait by themselves; keys and what a check does in the page do not. */
+export function armed(button) {
+  return until('the button is armed', () => button.isEnabled());
+}
+
+/** Reads what an approval asks about to its end, as nobody may allow it before. */
+export async function readOn(card) {
+  for (const more of ['.diff-more', '.approval-more-button']) {
+    await until(`nothing is left to read`, async () => {
+      const [button] = await card.locator(more).filter({ visible: true }).all();
+      await button?.click({ timeout: 1000 }).catch(() => {});
+      return button === undefined;
+    });
+  }
+}
+
 /** Waits for words in the conversation. */
 export function said(page, words) {
   return page.locator('.chat-log').getByText(words).first().waitFor();

@@ -5,6 +5,7 @@ import { ago } from './format.js';
 import { icon } from './icons.js';
 import { SessionList } from './log/list.js';
 import { Outbox } from './log/outbox.js';
+import { guardDecisions } from './parts/guard.js';
 import { closeNotifications, registerWorker, renewSubscription } from './push.js';
 import { colourFrame } from './theme.js';
 import { ChatView } from './views/chat.js';
@@ -48,6 +49,7 @@ export class App {
     this.listView = new ListView(this);
     this.detail = h('main', { class: 'detail-pane' });
     this.worker = registerWorker(this);
+    guardDecisions(this.link);
     this.link.changed.on((state) => {
       this.#connection();
       if (state === 'unpaired') this.#pair('');
@@ -165,7 +167,7 @@ export class App {
     if (this.banner.hidden !== show) return;
     this.banner.hidden = !show;
     this.banner.replaceChildren(...(show ? [
-      h('span', {}, 'No connection to the bridge. What you send waits here.'),
+      h('span', {}, 'No connection to the bridge. Messages wait here; decisions are not sent.'),
       h('button', { class: 'button small', type: 'button', onclick: () => this.link.hurry() }, 'Try now'),
     ] : []));
   }

@@ -10,7 +10,7 @@
  * @typedef {{kind: ' ' | '+' | '-', html: string}} DiffLine
  * @typedef {{oldStart: number, newStart: number, lines: DiffLine[]}} Hunk
  * @typedef {{path: string, added: number, removed: number, hunks: Hunk[], cut?: boolean}} Diff
- * @typedef {{kind: string, html?: string, path?: string, diff?: Diff}} Preview
+ * @typedef {{kind: string, html?: string, path?: string, diff?: Diff, cut?: boolean}} Preview
  *
  * @typedef {{label: string, description?: string, preview?: string}} Option
  * @typedef {{question: string, header?: string, options: Option[], multiSelect?: boolean}} Question
@@ -26,6 +26,7 @@
  * @property {string} [reason]
  * @property {Question[]} [questions]
  * @property {Preview} [preview]
+ * @property {string} [digest]
  *
  * @typedef {object} SessionView
  * @property {string} id

@@ -155,7 +155,7 @@ export class Session {
     this.state = view.state;
     // An approval may be older than the page that is here.
     for (const approval of view.approvals) {
-      if (!this.transcript.approvals.has(approval.id)) this.transcript.approvals.set(approval.id, approval);
+      if (this.transcript.approvals.get(approval.id)?.digest !== approval.digest || approval.digest === undefined) this.transcript.approvals.set(approval.id, approval);
     }
   }
 

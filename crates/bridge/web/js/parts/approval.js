@@ -6,12 +6,15 @@
 import { h, serverHtml } from '../dom.js';
 import { count, firstLine, sentence } from '../format.js';
 import { icon, toolIcon } from '../icons.js';
-import { decide } from './decide.js';
+import { connectionNotes, decide } from './decide.js';
+import { guarded } from './guard.js';
 import { previewOf } from './preview.js';
 import { planCard } from './plan.js';
 import { questionCard } from './question.js';
+import { reveal } from './reveal.js';
 import { placeOf, rulesOf, sessionSuggestion } from './rules.js';
-import { toolName, wholeTarget } from './target.js';
+import { moreBelow } from './seen.js';
+import { isEdit, toolName, wholeTarget } from './target.js';
 
 /**
  * The card that fits an approval.
@@ -51,7 +54,8 @@ function toolCard(approval, deciding) {
       h('h3', {}, h('strong', {}, name), ` ${VERBS[approval.toolName] ?? 'wants to run'}`)),
     description === '' ? null : h('p', { class: 'approval-what' }, description),
     approval.reason === undefined ? null : h('p', { class: 'approval-why' }, sentence(approval.reason)),
-    h('div', { class: 'approval-body' }, previewOf(approval, project)),
+    h('div', { class: 'approval-body' }, previewOf(approval, project), moreBelow()),
+    connectionNotes(),
     foot);
   const mayApprove = bridge.may('approve');
   const index = sessionSuggestion(approval);
@@ -63,13 +67,14 @@ function toolCard(approval, deciding) {
       remembers ? h('button', { class: 'button', type: 'button', disabled: !mayApprove, onclick: always }, 'Always…') : null,
       suggestion === undefined ? null
         : h('button', {
-          class: 'button', type: 'button', disabled: !mayApprove,
+          class: 'button', type: 'button', disabled: !mayApprove, ...guarded('allow'),
           onclick: () => decide(card, bridge.approveAlways(sessionId, approval, [/** @type {number} */ (index)], true)),
         }, 'This session'),
       h('button', {
-        class: 'button allow', type: 'button', disabled: !mayApprove,
+        class: 'button allow', type: 'button', disabled: !mayApprove, ...guarded('allow'),
         onclick: () => decide(card, bridge.approve(sessionId, approval)),
       }, 'Allow once')));
+    reveal(foot);
   };
   const backToChoices = () => {
     choices();
@@ -79,7 +84,7 @@ function toolCard(approval, deciding) {
   const always = () => alwaysForm(foot, approval, backToChoices, (picked) => decide(card, bridge.approveAlways(sessionId, approval, picked, false)));
   choices();
   if (!mayApprove) card.append(h('p', { class: 'muted small' }, 'This device may look, but not decide.'));
-  return card;
+  return reveal(card);
 }
 
 /** What "this session" would let run from now on: nobody should have to guess. @param {Suggestion} suggestion */
@@ -94,6 +99,7 @@ function sessionRule(suggestion) {
  */
 function denyForm(place, back, then) {
   const reason = h('textarea', { class: 'field', rows: 2, placeholder: 'Tell the model why, or what to do instead (optional)', 'aria-label': 'Reason for the model' });
+  const submit = h('button', { class: 'button deny strong', type: 'submit', ...guarded() }, 'Deny');
   place.replaceChildren(h('form', {
     class: 'deny-form',
     onsubmit: (/** @type {Event} */ event) => { event.preventDefault(); then(reason.value.trim(), false); },
@@ -101,10 +107,10 @@ function denyForm(place, back, then) {
   reason,
   h('div', { class: 'approval-buttons' },
     h('button', { class: 'button back', type: 'button', onclick: back }, 'Back'),
-    h('button', { class: 'button', type: 'button', onclick: () => then(reason.value.trim(), true) }, 'Deny and stop'),
-    h('button', { class: 'button deny strong', type: 'submit' }, 'Deny'))));
+    h('button', { class: 'button', type: 'button', ...guarded(), onclick: () => then(reason.value.trim(), true) }, 'Deny and stop'),
+    submit)));
   reason.addEventListener('keydown', (event) => {
-    if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) then(reason.value.trim(), false);
+    if (event.key === 'Enter' && (event.ctrlKey || event.metaKey) && !event.repeat) submit.click();
     if (event.key === 'Escape') back();
   });
   reason.focus();
@@ -132,7 +138,7 @@ function alwaysForm(place, approval, back, then) {
     };
   });
   const picked = () => boxes.flatMap(({ box }, index) => (box.checked ? [index] : []));
-  const go = h('button', { class: 'button allow', type: 'submit' }, 'Allow and remember');
+  const go = h('button', { class: 'button allow', type: 'submit', ...guarded('allow') }, 'Allow and remember');
   const look = () => { go.disabled = picked().length === 0; };
   place.replaceChildren(h('form', {
     class: 'always-form', onchange: look,
@@ -143,6 +149,7 @@ function alwaysForm(place, approval, back, then) {
   h('div', { class: 'approval-buttons' },
     h('button', { class: 'button back', type: 'button', onclick: back }, 'Back'), go)));
   look();
+  reveal(place);
   boxes[first ?? 0]?.box.focus();
 }
 
@@ -166,15 +173,16 @@ export function compactApproval(approval, deciding, open) {
     body.append(h('p', { class: 'asked-question' }, question.question));
     body.append(h('div', { class: 'asked-buttons' },
       simple ? question.options.map((option) => h('button', {
-        class: 'button small', type: 'button', disabled: !bridge.may('approve'), title: option.description ?? '',
+        class: 'button small', type: 'button', disabled: !bridge.may('approve'), title: option.description ?? '', ...guarded(),
         onclick: () => decide(body, bridge.answer(sessionId, approval, { [question.question]: option.label })),
-      }, option.label)) : null, more));
-    return body;
+      }, option.label)) : null, more), ...connectionNotes());
+    return reveal(body);
   }
   const { diff } = approval.preview ?? {};
   const what = isPlan ? firstLine(serverHtml(h('div'), approval.preview?.html ?? '').textContent ?? '') : wholeTarget(approval.toolName, approval.input, project);
-  // Nobody says yes here to what is not seen here.
+  // Nobody says yes here to what is not seen here; a change is seen where there is room for it.
   const fits = what.length <= LONGEST && what.split('\n').length <= MOST_LINES;
+  const mayAllow = fits && !isPlan && !isEdit(approval.toolName);
   body.append(
     h('div', { class: 'asked-what' }, toolIcon(approval.toolName), h('strong', {}, isPlan ? 'Plan' : toolName(approval.toolName)),
       diff === undefined ? null : [
@@ -183,13 +191,14 @@ export function compactApproval(approval, deciding, open) {
     h('code', { class: 'asked-target' }, fits ? what : `${what.split('\n').slice(0, MOST_LINES).join('\n').slice(0, LONGEST)}…`),
     h('div', { class: 'asked-buttons' },
       isPlan ? null : h('button', {
-        class: 'button small deny', type: 'button', disabled: !bridge.may('approve'),
+        class: 'button small deny', type: 'button', disabled: !bridge.may('approve'), ...guarded(),
         onclick: () => decide(body, bridge.reject(sessionId, approval, '')),
       }, 'Deny'),
-      isPlan || !fits ? null : h('button', {
-        class: 'button small allow', type: 'button', disabled: !bridge.may('approve'),
+      !mayAllow ? null : h('button', {
+        class: 'button small allow', type: 'button', disabled: !bridge.may('approve'), ...guarded('allow'),
         onclick: () => decide(body, bridge.approve(sessionId, approval)),
       }, icon('check'), 'Allow'),
-      more));
-  return body;
+      more),
+    ...connectionNotes());
+  return reveal(body);
 }

@@ -3,7 +3,10 @@
 /** @import { Message } from '../types.js' */
 /** @import { Bridge } from '../wire/bridge.js' */
 
+import { announce, h } from '../dom.js';
 import { decisionProblem } from '../wire/bridge.js';
+import { Lost } from '../wire/connection.js';
+import { forget } from './guard.js';
 import { failed, toast } from './sheet.js';
 
 /**
@@ -20,6 +23,7 @@ import { failed, toast } from './sheet.js';
  * @param {Promise<Message>} sent
  */
 export async function decide(card, sent) {
+  card.classList.remove('lost');
   card.classList.add('deciding');
   // A button that rests gives the focus away; the card keeps it, and hands it on when it goes.
   if (card.contains(document.activeElement)) card.focus({ preventScroll: true });
@@ -28,6 +32,7 @@ export async function decide(card, sent) {
   const wake = () => {
     card.classList.remove('deciding');
     for (const button of buttons) button.disabled = false;
+    forget(card);
   };
   try {
     const reply = await sent;
@@ -36,7 +41,24 @@ export async function decide(card, sent) {
     // Where nothing waits any more, nothing may come that takes the card away.
     if (reply['status'] === 'gone') wake();
   } catch (error) {
-    failed(error);
+    if (error instanceof Lost) {
+      card.classList.add('lost');
+      announce(LOST);
+    } else failed(error);
     wake();
   }
+}
+
+const LOST = 'No connection. Your decision may not have arrived.';
+
+/**
+ * What a card says of the connection; which of them is seen follows from the page's state and from what became of the last
+ * decision. Nothing is decided without a connection, and nothing is kept to be sent later.
+ */
+export function connectionNotes() {
+  return [
+    h('p', { class: 'connection-note away' }, 'No connection. Decisions are not sent.'),
+    h('p', { class: 'connection-note lost-away' }, LOST),
+    h('p', { class: 'connection-note lost-back' }, 'The connection broke. Still open: decide again.'),
+  ];
 }

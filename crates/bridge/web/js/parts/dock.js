@@ -10,6 +10,8 @@ import { announce, h } from '../dom.js';
 import { count } from '../format.js';
 import { icon, toolIcon } from '../icons.js';
 import { approvalCard } from './approval.js';
+import { watch } from './guard.js';
+import { reveal } from './reveal.js';
 import { failed } from './sheet.js';
 import { target, toolName } from './target.js';
 
@@ -36,18 +38,18 @@ export class ApprovalDock {
   update() {
     const open = this.session.approvals;
     const project = this.session.transcript.project;
-    for (const id of this.#cards.keys()) if (!open.some((approval) => approval.id === id)) this.#cards.delete(id);
+    for (const key of this.#cards.keys()) if (!open.some((approval) => keyOf(approval) === key)) this.#cards.delete(key);
     for (const approval of open) {
-      if (this.#cards.has(approval.id)) continue;
-      this.#cards.set(approval.id, approvalCard(approval, { bridge: this.bridge, sessionId: this.session.id, project }));
+      if (this.#cards.has(keyOf(approval))) continue;
+      this.#cards.set(keyOf(approval), approvalCard(approval, { bridge: this.bridge, sessionId: this.session.id, project }));
       announce(`Needs you: ${toolName(approval.toolName)} ${target(approval.toolName, approval.input, project)}`);
     }
     const chosen = open.find((approval) => approval.id === this.#chosen) ?? open[0];
     this.#chosen = chosen?.id;
-    const shown = JSON.stringify([chosen?.id, open.map(({ id }) => id)]);
+    const shown = JSON.stringify([chosen?.id, open.map(keyOf)]);
     if (shown === this.#shown) return;
     this.#shown = shown;
-    this.#show(chosen === undefined ? undefined : this.#cards.get(chosen.id), open.length < 2 ? [] : [this.#tabs(open)]);
+    this.#show(chosen === undefined ? undefined : this.#cards.get(keyOf(chosen)), open.length < 2 ? [] : [this.#tabs(open)]);
   }
 
   /**
@@ -61,6 +63,7 @@ export class ApprovalDock {
     for (const child of [...this.element.children]) if (child !== card) child.remove();
     this.element.prepend(...tabs);
     if (card !== undefined && card.parentElement === null) this.element.append(card);
+    watch();
     if (!hadFocus || this.element.contains(document.activeElement)) return;
     // Nobody should come to a button by itself: what is pressed there twice would decide twice.
     if (card === undefined) this.leave();
@@ -70,13 +73,18 @@ export class ApprovalDock {
   /** @param {Approval[]} open */
   #tabs(open) {
     const project = this.session.transcript.project;
-    return h('div', { class: 'approval-tabs', role: 'group', 'aria-label': `${open.length} approvals are waiting` },
+    return reveal(h('div', { class: 'approval-tabs', role: 'group', 'aria-label': `${open.length} approvals are waiting` },
       h('span', { class: 'approval-count' }, `${open.length} waiting`),
       open.map((approval) => h('button', {
         class: 'tab', type: 'button', 'aria-pressed': String(approval.id === this.#chosen),
         onclick: () => { this.#chosen = approval.id; this.update(); },
-      }, toolIcon(approval.toolName), h('span', {}, toolName(approval.toolName)), h('code', {}, target(approval.toolName, approval.input, project)))));
+      }, toolIcon(approval.toolName), h('span', {}, toolName(approval.toolName)), h('code', {}, target(approval.toolName, approval.input, project))))));
   }
+}
+
+/** A card is of one request as it was sent: another one under the same id has a card of its own. @param {Approval} approval */
+function keyOf({ id, digest }) {
+  return `${id} ${digest ?? ''}`;
 }
 
 /** The messages that wait, with their words to be changed or taken back. */

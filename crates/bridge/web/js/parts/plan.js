@@ -5,8 +5,11 @@
 
 import { h } from '../dom.js';
 import { icon } from '../icons.js';
-import { decide } from './decide.js';
+import { connectionNotes, decide } from './decide.js';
+import { guarded } from './guard.js';
 import { previewOf } from './preview.js';
+import { reveal } from './reveal.js';
+import { moreBelow } from './seen.js';
 
 /**
  * @param {Approval} approval
@@ -19,17 +22,18 @@ export function planCard(approval, deciding) {
   const feedback = h('textarea', { class: 'field', rows: 2, placeholder: 'What should be different? (optional)', 'aria-label': 'Feedback on the plan' });
   const card = h('section', { class: 'approval plan-card', tabindex: -1, 'aria-label': 'Approval: plan', 'data-approval': approval.id },
     h('header', { class: 'approval-head' }, icon('map'), h('h3', {}, h('strong', {}, 'A plan'), ' waits for your word')),
-    h('div', { class: 'approval-body' }, previewOf(approval, project)),
+    h('div', { class: 'approval-body' }, previewOf(approval, project), moreBelow()),
+    connectionNotes(),
     h('div', { class: 'approval-foot' }, feedback,
       h('div', { class: 'approval-buttons' },
         h('button', {
-          class: 'button', type: 'button', disabled: !mayApprove,
+          class: 'button', type: 'button', disabled: !mayApprove, ...guarded(),
           onclick: () => decide(card, bridge.reject(sessionId, approval, feedback.value.trim() || 'Keep planning.')),
         }, 'Keep planning'),
         h('button', {
-          class: 'button allow', type: 'button', disabled: !mayApprove,
+          class: 'button allow', type: 'button', disabled: !mayApprove, ...guarded('allow'),
           onclick: () => decide(card, bridge.approve(sessionId, approval)),
         }, 'Accept plan')),
       h('p', { class: 'muted small' }, 'Accepting changes nothing about what it may do without asking.')));
-  return card;
+  return reveal(card);
 }

@@ -4,15 +4,39 @@
 
 import { h, serverHtml } from '../dom.js';
 import { diffCard } from './diff.js';
+import { further } from './target.js';
 
 /**
- * What an approval is about, in full.
+ * What an approval is about, in full: what its preview leaves out comes with it.
  *
+ * @param {Approval} approval
+ * @param {string | undefined} project
+ * @returns {HTMLElement[]}
+ */
+export function previewOf(approval, project) {
+  const { preview, input, toolName } = approval;
+  const isCut = preview?.cut === true || preview?.diff?.cut === true;
+  const rest = preview === undefined || preview.kind === 'json' ? [] : further(toolName, input);
+  return [
+    preferred(approval, project),
+    ...(rest.length === 0 ? [] : [h('pre', { class: 'further', 'aria-label': 'Further input' }, rest.join('\n'))]),
+    ...(isCut ? [wholeInput(input)] : []),
+  ];
+}
+
+/** What was too long to be shown well is shown as it is. @param {Record<string, any>} input */
+function wholeInput(input) {
+  const button = h('button', { class: 'diff-more', type: 'button' }, 'Show the whole input');
+  button.addEventListener('click', () => button.replaceWith(h('pre', { class: 'preview code', tabindex: 0 }, JSON.stringify(input, null, 2))));
+  return button;
+}
+
+/**
  * @param {Approval} approval
  * @param {string | undefined} project
  * @returns {HTMLElement}
  */
-export function previewOf(approval, project) {
+function preferred(approval, project) {
   const { preview, input } = approval;
   if (preview?.diff !== undefined) return diffCard(preview.diff, { project });
   // One value needs no name: it is what the tool is about.

@@ -6,7 +6,10 @@
 import { h } from '../dom.js';
 import { icon } from '../icons.js';
 import { freshId } from '../wire/bridge.js';
-import { decide } from './decide.js';
+import { connectionNotes, decide } from './decide.js';
+import { guarded } from './guard.js';
+import { reveal } from './reveal.js';
+import { moreBelow } from './seen.js';
 
 /**
  * @param {Approval} approval
@@ -18,7 +21,7 @@ export function questionCard(approval, deciding) {
   const mayApprove = bridge.may('approve');
   const questions = approval.questions ?? [];
   const fields = questions.map((question) => questionField(question, () => look()));
-  const submit = h('button', { class: 'button allow', type: 'submit' }, 'Answer');
+  const submit = h('button', { class: 'button allow', type: 'submit', ...guarded() }, 'Answer');
   const look = () => { submit.disabled = !mayApprove || fields.some(({ answer }) => answer() === ''); };
   const card = h('section', { class: 'approval question-card', tabindex: -1, 'aria-label': 'Approval: question', 'data-approval': approval.id },
     h('form', {
@@ -30,15 +33,16 @@ export function questionCard(approval, deciding) {
     },
     h('header', { class: 'approval-head' }, icon('question'),
       h('h3', {}, h('strong', {}, questions.length === 1 ? 'A question' : `${questions.length} questions`), ' for you')),
-    h('div', { class: 'approval-body questions' }, fields.map(({ element }) => element)),
+    h('div', { class: 'approval-body questions' }, fields.map(({ element }) => element), moreBelow()),
+    connectionNotes(),
     h('div', { class: 'approval-foot' }, h('div', { class: 'approval-buttons' },
       h('button', {
-        class: 'button', type: 'button', disabled: !mayApprove,
+        class: 'button', type: 'button', disabled: !mayApprove, ...guarded(),
         onclick: () => decide(card, bridge.reject(sessionId, approval, 'The user does not want to answer.')),
       }, 'Skip'),
       submit))));
   look();
-  return card;
+  return reveal(card);
 }
 
 /**

@@ -6,6 +6,7 @@ import { h } from '../dom.js';
 import { cost, duration, tokens } from '../format.js';
 import { icon } from '../icons.js';
 import { UNKNOWN } from '../log/rows.js';
+import { reveal } from './reveal.js';
 import { storedRule } from './rules.js';
 import { disclosure, prose, toolsRow } from './tool.js';
 import { toolName } from './target.js';
@@ -28,8 +29,8 @@ export function rowElement(row, around) {
     case 'thinking':
       return h('div', { class: 'row thought' }, disclosure(`thought-${row.key}`, 'thinking',
         [icon('thought'), h('span', {}, 'Thought')], () => [prose('thinking-text', row.text, row.html)]));
-    case 'tools': return toolsRow(row, { ...around, row: (below) => rowElement(below, around) });
-    case 'resolved': return resolvedRow(row);
+    case 'tools': return reveal(toolsRow(row, { ...around, row: (below) => rowElement(below, around) }));
+    case 'resolved': return reveal(resolvedRow(row));
     case 'turn': return turnRow(row);
     case 'note':
       return h('div', { class: `row note${row.tone === 'bad' ? ' bad' : ''}` }, icon(row.icon), h('span', {}, row.text));

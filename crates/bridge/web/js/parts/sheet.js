@@ -5,6 +5,7 @@
 import { announce, h } from '../dom.js';
 import { sentence } from '../format.js';
 import { icon } from '../icons.js';
+import { guarded, watch } from './guard.js';
 
 /** How long a toast stays. */
 const TOAST = 5_000;
@@ -47,8 +48,10 @@ export function confirmSheet(title, text, yes, then) {
     h('p', { class: 'muted' }, text),
     h('div', { class: 'buttons end' },
       h('button', { class: 'button', type: 'button', onclick: close }, 'Cancel'),
-      h('button', { class: 'button danger', type: 'button', onclick: () => { close(); then(); } }, yes)),
+      h('button', { class: 'button danger', type: 'button', ...guarded(), onclick: () => { close(); then(); } }, yes)),
   ]);
+  // The tap that opened it may have been the first of two.
+  watch();
 }
 
 /**

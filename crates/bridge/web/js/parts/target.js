@@ -21,6 +21,30 @@ export function target(tool, input, project) {
   return within(firstLine(named(tool, input) ?? someWords(tool, input)), project);
 }
 
+/** What the views of a tool show of its input by themselves. The words that describe a command do nothing. @type {Record<string, string[]>} */
+const SHOWN = {
+  Bash: ['command', 'description'], ExitPlanMode: ['plan'], Write: ['file_path', 'content'], Edit: ['file_path', 'old_string', 'new_string'],
+  MultiEdit: ['file_path', 'edits'], NotebookEdit: ['notebook_path', 'new_source'],
+};
+
+/**
+ * What an input has besides what the tool's view shows: it goes to the tool all the same.
+ *
+ * @param {string} tool
+ * @param {Record<string, any>} input
+ * @param {string[]} [shown]
+ * @returns {string[]} `name: value` for each
+ */
+export function further(tool, input, shown = Object.hasOwn(SHOWN, tool) ? SHOWN[tool] : []) {
+  return Object.entries(input).filter(([name]) => shown?.includes(name) !== true)
+    .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`);
+}
+
+/** Whether a call changes a file, which no line of words can show. @param {string} tool */
+export function isEdit(tool) {
+  return ['Write', 'Edit', 'MultiEdit', 'NotebookEdit'].includes(tool);
+}
+
 /**
  * All of what a call would do, if it can be said in words: what is cut is not what somebody may say yes to.
  *
@@ -31,7 +55,9 @@ export function target(tool, input, project) {
  */
 export function wholeTarget(tool, input, project) {
   const text = named(tool, input);
-  return text === undefined ? JSON.stringify(input) : within(text, project);
+  if (text === undefined) return JSON.stringify(input);
+  const rest = isEdit(tool) ? [] : further(tool, input, [...namesOf(tool, input), ...(tool === 'Bash' ? ['description'] : [])]);
+  return [within(text, project), ...rest].join('\n');
 }
 
 /**
@@ -42,8 +68,20 @@ export function wholeTarget(tool, input, project) {
  * @returns {string | undefined}
  */
 function named(tool, input) {
+  const [name] = namesOf(tool, input);
+  return name === undefined ? undefined : input[name];
+}
+
+/**
+ * The member of an input that says best what a known tool is about.
+ *
+ * @param {string} tool
+ * @param {Record<string, any>} input
+ * @returns {string[]} at most one
+ */
+function namesOf(tool, input) {
   const members = (Object.hasOwn(MEMBERS, tool) ? MEMBERS[tool] : undefined) ?? [];
-  return members.map((member) => input[member]).find((value) => typeof value === 'string');
+  return members.filter((member) => typeof input[member] === 'string').slice(0, 1);
 }
 
 /**

@@ -2,16 +2,20 @@
 // was worked on before.
 
 /** @import { App } from '../main.js' */
-/** @import { RecentSession, SessionView } from '../types.js' */
+/** @import { Approval, RecentSession, SessionView } from '../types.js' */
 
 import { h, refill, swap } from '../dom.js';
 import { ago, basename, beneath, clock, cost } from '../format.js';
 import { icon } from '../icons.js';
 import { compactApproval } from '../parts/approval.js';
+import { watch } from '../parts/guard.js';
 import { chooseSheet, failed } from '../parts/sheet.js';
 import { resume, startSheet } from './start.js';
 
 const RECENT = 12;
+
+/** How long after a tap nothing in the list moves: the next tap may be on its way. */
+const QUIET = 1_000;
 
 /** @typedef {'needs' | 'working' | 'ready' | 'cut' | 'over'} Word */
 
@@ -44,8 +48,19 @@ export class ListView {
   #hasMore = false;
   #asked = 0;
   #lastListed = '';
-  /** Cards are kept while they say the same, so that a tap never misses. @type {Map<string, {said: string, element: HTMLElement}>} */
+  /**
+   * Cards are kept while they say the same, so that a tap never misses. What a card asks is kept for as long as it is asked,
+   * so that it need not be armed again because something else of the card has changed.
+   *
+   * @type {Map<string, {said: string, element: HTMLElement, asked: Map<string, HTMLElement>}>}
+   */
   #cards = new Map();
+  /** Whether a mouse is over the sessions. */
+  #isHovered = false;
+  /** Whether a finger or a button is down on them. */
+  #isDown = false;
+  /** When one was last tapped. */
+  #tappedAt = -QUIET;
 
   /** @param {App} app */
   constructor(app) {
@@ -53,13 +68,14 @@ export class ListView {
     this.field = h('input', { class: 'search-field', type: 'search', placeholder: 'Search sessions', 'aria-label': 'Search sessions', enterkeyhint: 'search' });
     this.field.addEventListener('input', () => {
       this.#search = this.field.value.trim().toLowerCase();
-      this.update();
+      this.update(true);
       void this.loadRecent();
     });
     this.start = h('button', { class: 'button primary new', type: 'button', 'aria-label': 'New session', onclick: () => startSheet(app) }, icon('plus'), 'New');
     this.note = h('div', { class: 'agent-note' });
     this.sessions = h('div', { class: 'sessions' });
     this.recent = h('div', { class: 'recent' });
+    this.#followPointers();
     this.element.append(
       h('header', { class: 'list-head' },
         h('a', { class: 'brand', href: '#/', 'aria-label': 'Pilothouse' }, icon('helm'), h('span', {}, 'Pilothouse')),
@@ -124,7 +140,30 @@ export class ListView {
     }
   }
 
-  update() {
+  /** What is under a pointer stays there. */
+  #followPointers() {
+    const tapped = () => {
+      this.#isDown = false;
+      this.#tappedAt = performance.now();
+      // A timer may be early by less than a frame.
+      setTimeout(() => this.update(), QUIET + 20);
+    };
+    const ends = () => { if (this.#isDown) tapped(); };
+    this.sessions.addEventListener('pointerdown', () => { this.#isDown = true; });
+    addEventListener('pointerup', ends, { capture: true });
+    addEventListener('pointercancel', ends, { capture: true });
+    // By the keyboard, too.
+    this.sessions.addEventListener('click', tapped);
+    // A finger hovers over nothing, although some browsers say so.
+    this.sessions.addEventListener('pointerover', ({ pointerType }) => { this.#isHovered = pointerType !== 'touch'; });
+    this.sessions.addEventListener('pointerleave', () => {
+      this.#isHovered = false;
+      this.update();
+    });
+  }
+
+  /** @param {boolean} [isAsked] whether the user wants another list, wherever the pointer is */
+  update(isAsked = false) {
     const fits = (/** @type {SessionView} */ session) => this.#search === '' ||
       [session.title, session.projectPath, session.lastLine, session.branch].some((text) => text?.toLowerCase().includes(this.#search));
     const shown = this.app.list.sessions.filter((session) => isListed(session) && fits(session));
@@ -132,14 +171,17 @@ export class ListView {
     const groups = { needs: [], working: [], ready: [], cut: [], over: [] };
     for (const session of shown) groups[wordOf(session)].push(session);
     for (const group of Object.values(groups)) group.sort((a, b) => b.updatedAt - a.updatedAt);
+    const waiting = groups.needs.length;
+    const here = this.app.list.find(this.app.current ?? '');
+    document.title = `${waiting > 0 ? `(${waiting}) ` : ''}${here === undefined ? '' : `${nameOf(here)} · `}Pilothouse`;
+    for (const [id, { element }] of this.#cards) mark(element, id === this.app.current);
+    const isInView = this.sessions.checkVisibility();
+    if (!isAsked && isInView && (this.#isDown || performance.now() - this.#tappedAt < QUIET)) return;
     const ids = new Set(shown.map(({ id }) => id));
     for (const id of this.#cards.keys()) if (!ids.has(id)) this.#cards.delete(id);
     const sections = /** @type {[Word, SessionView[]][]} */ (Object.entries(groups)).filter(([, sessions]) => sessions.length > 0);
     const wanted = sections.map(([word, sessions]) => ({ word, sessions }));
-    this.#reconcile(wanted);
-    const waiting = groups.needs.length;
-    const here = this.app.list.find(this.app.current ?? '');
-    document.title = `${waiting > 0 ? `(${waiting}) ` : ''}${here === undefined ? '' : `${nameOf(here)} · `}Pilothouse`;
+    this.#reconcile(wanted, !isAsked && isInView && this.#isHovered);
     if (this.app.list.loaded && shown.length === 0 && this.#search === '') {
       refill(this.sessions, h('div', { class: 'empty' }, icon('helm'), h('p', {}, 'No session runs.'),
         this.app.bridge.mayNot('input') ? null : h('p', { class: 'muted' }, this.#recent.length > 0 ? 'Start one, or go on with one from below.' : 'Start one, and follow it from wherever you are.')));
@@ -150,8 +192,20 @@ export class ListView {
     }
   }
 
-  /** Puts cards in their order, touching only what is different. @param {{word: Word, sessions: SessionView[]}[]} groups */
-  #reconcile(groups) {
+  /**
+   * Puts cards in their order, touching only what is different.
+   *
+   * @param {{word: Word, sessions: SessionView[]}[]} groups
+   * @param {boolean} isHeld whether a pointer is over them: then each stays where it is, and new ones come last
+   */
+  #reconcile(groups, isHeld) {
+    if (isHeld && this.#cards.size > 0) {
+      const cards = groups.flatMap(({ word, sessions }) => sessions.map((session) => this.#card(session, word)));
+      for (const child of [...this.sessions.querySelectorAll(':scope > .card')]) if (!cards.includes(/** @type {HTMLElement} */ (child))) child.remove();
+      this.sessions.append(...cards.filter(({ parentElement }) => parentElement !== this.sessions));
+      watch();
+      return;
+    }
     /** @type {HTMLElement[]} */
     const wanted = [];
     for (const { word, sessions } of groups) {
@@ -166,6 +220,7 @@ export class ListView {
       const there = this.sessions.children[index];
       if (there !== element) this.sessions.insertBefore(element, there ?? null);
     });
+    watch();
   }
 
   /**
@@ -173,12 +228,21 @@ export class ListView {
    * @param {Word} word
    */
   #card(session, word) {
-    const said = JSON.stringify([word, session.title, session.projectPath, session.branch, session.lastLine, session.cost, session.approvals.map(({ id }) => id), this.app.current === session.id]);
+    const said = JSON.stringify([word, session.title, session.projectPath, session.branch, session.lastLine, session.cost, session.approvals.map(({ id, digest }) => [id, digest])]);
     let card = this.#cards.get(session.id);
     if (card?.said !== said) {
-      const element = this.#draw(session, word);
+      const focused = document.activeElement;
+      const asked = new Map(session.approvals.slice(0, 2).map((approval) => {
+        const key = `${approval.id} ${approval.digest ?? ''}`;
+        return [key, card?.asked.get(key) ?? this.#ask(session, approval)];
+      }));
+      const was = focused?.closest('.asked');
+      const element = this.#draw(session, word, [...asked.values()]);
       if (card !== undefined) swap(card.element, element);
-      card = { said, element };
+      // What is taken along loses the focus; what is over leaves it to its session, and to no button that decides.
+      if (was !== null && was !== undefined && card?.element.contains(was)) /** @type {HTMLElement | null} */ (element.querySelector('.card-link'))?.focus({ preventScroll: true });
+      else if (focused instanceof HTMLElement && element.contains(focused)) focused.focus({ preventScroll: true });
+      card = { said, element, asked };
       this.#cards.set(session.id, card);
     }
     const time = card.element.querySelector('.card-time');
@@ -188,10 +252,19 @@ export class ListView {
 
   /**
    * @param {SessionView} session
-   * @param {Word} word
+   * @param {Approval} approval
    */
-  #draw(session, word) {
-    const open = () => this.app.go(`#/s/${encodeURIComponent(session.id)}`);
+  #ask({ id, projectPath }, approval) {
+    const open = () => this.app.go(`#/s/${encodeURIComponent(id)}`);
+    return compactApproval(approval, { bridge: this.app.bridge, sessionId: id, project: projectPath }, open);
+  }
+
+  /**
+   * @param {SessionView} session
+   * @param {Word} word
+   * @param {HTMLElement[]} asked
+   */
+  #draw(session, word, asked) {
     const place = [session.title === undefined ? '' : basename(session.projectPath), session.branch ?? ''].filter((part) => part !== '');
     return h('article', { class: `card ${word}`, 'data-session': session.id, 'aria-current': this.app.current === session.id ? 'true' : null },
       h('a', { class: 'card-link', href: `#/s/${encodeURIComponent(session.id)}` },
@@ -206,8 +279,7 @@ export class ListView {
           session.cost > 0 ? h('span', {}, cost(session.cost)) : null)),
       word === 'cut' && this.app.bridge.may('input') ? h('div', { class: 'card-buttons' },
         h('button', { class: 'button small', type: 'button', onclick: () => resume(this.app, session.id, session.projectPath) }, icon('play'), 'Resume')) : null,
-      session.approvals.slice(0, 2).map((approval) =>
-        compactApproval(approval, { bridge: this.app.bridge, sessionId: session.id, project: session.projectPath }, open)),
+      asked,
       session.approvals.length > 2 ? h('a', { class: 'card-more', href: `#/s/${encodeURIComponent(session.id)}` }, `${session.approvals.length - 2} more`) : null);
   }
 
@@ -249,6 +321,15 @@ export class ListView {
       { name: 'Take over', what: 'Stop the other one first', icon: 'stop', danger: true, pick: () => go('take_over') },
     ]);
   }
+}
+
+/**
+ * @param {HTMLElement} card
+ * @param {boolean} isCurrent
+ */
+function mark(card, isCurrent) {
+  if (isCurrent) card.setAttribute('aria-current', 'true');
+  else card.removeAttribute('aria-current');
 }
 
 /**

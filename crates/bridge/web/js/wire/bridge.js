@@ -104,7 +104,7 @@ export class Bridge {
    * @param {Approval} approval
    */
   approve(sessionId, approval) {
-    return this.link.request({ type: 'approve', sessionId, id: approval.id });
+    return this.link.request({ type: 'approve', sessionId, ...shown(approval) });
   }
 
   /**
@@ -114,7 +114,7 @@ export class Bridge {
    * @param {boolean} forSession
    */
   approveAlways(sessionId, approval, suggestions, forSession) {
-    return this.link.request({ type: 'approve_always', sessionId, id: approval.id, suggestions, forSession });
+    return this.link.request({ type: 'approve_always', sessionId, ...shown(approval), suggestions, forSession });
   }
 
   /**
@@ -124,7 +124,7 @@ export class Bridge {
    * @param {boolean} [stop]
    */
   reject(sessionId, approval, message, stop = false) {
-    return this.link.request({ type: 'reject', sessionId, id: approval.id, message, stop });
+    return this.link.request({ type: 'reject', sessionId, ...shown(approval), message, stop });
   }
 
   /**
@@ -134,7 +134,7 @@ export class Bridge {
    */
   answer(sessionId, approval, answers) {
     const result = JSON.stringify({ questions: approval.questions ?? [], answers });
-    return this.link.request({ type: 'answer', sessionId, toolUseId: approval.id, result });
+    return this.link.request({ type: 'answer', sessionId, toolUseId: approval.id, digest: approval.digest, result });
   }
 
   /** @param {string} sessionId */
@@ -213,6 +213,11 @@ export class Bridge {
     if (!answer.ok) throw new Error(text.trim() || `The bridge answered ${answer.status}.`);
     return (answer.headers.get('content-type') ?? '').startsWith('application/json') ? JSON.parse(text) : text;
   }
+}
+
+/** Which request was shown: the bridge decides no other. @param {Approval} approval */
+function shown({ id, digest }) {
+  return { id, digest };
 }
 
 /**
