@@ -11,6 +11,7 @@ mod fuzz;
 mod invariants;
 mod namespace;
 mod npm;
+mod readers;
 mod real;
 mod schema;
 mod sdks;
@@ -49,6 +50,10 @@ enum Task {
     Dag,
     /// Fuzz every target, or the ones named
     Fuzz(fuzz::Options),
+    /// Record what the real CLI decides about generated commands, into the table that the engine is compared with
+    Decisions(readers::DecisionOptions),
+    /// Run every reader that the engine allows with every option under strace: none opens a file outside the project
+    Readers,
     /// Install the real CLI under target/ and run its suite
     Real(real::Options),
     /// Install the official SDKs under target/ and drive our agent, or another CLI, with them
@@ -77,6 +82,8 @@ fn run(task: Task) -> Result<()> {
         Task::Chaos => chaos::run_full_length(),
         Task::Dag => dag::check(),
         Task::Fuzz(options) => fuzz::run(&options),
+        Task::Decisions(options) => readers::record(&options),
+        Task::Readers => readers::run(),
         Task::Real(options) => real::run(&options),
         Task::Sdks(options) => sdks::run(&options),
         Task::Schema(options) => schema::run(&options),

@@ -4,7 +4,7 @@ use anyhow::Result;
 
 use crate::command::{cargo, exists, run};
 use crate::stages::{Stages, say};
-use crate::{alone, browser, chaos, conformance, dag, fuzz, real, schema, sdks};
+use crate::{alone, browser, chaos, conformance, dag, fuzz, readers, real, schema, sdks};
 
 /// Seconds per fuzz target in a test run; finding something takes longer, this shows that nothing obvious broke.
 const FUZZ_SMOKE_SECONDS: u64 = 30;
@@ -42,6 +42,7 @@ fn test_stages(stages: &mut Stages) {
         say("nothing was built, so nothing can be tested");
         return;
     }
+    stages.run("strace", readers::prepare);
     stages.run("tests", tests);
     stages.run("doctests", || run(&mut cargo(&["test", "--release", "--workspace", "--doc"])));
     stages.run("chaos", chaos::run_full_length);

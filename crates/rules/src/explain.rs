@@ -21,12 +21,18 @@ pub(crate) fn cause(cause: &Cause) -> String {
         Cause::ReadsOutside { path, .. } => format!("it reads {path}, outside the working directories"),
         Cause::Writes { path, by_redirect: true } => format!("its output goes to {path}"),
         Cause::Writes { path, by_redirect: false } => format!("it changes {path}"),
+        Cause::MayWrite { path } => {
+            format!("its script is not looked into: it may run a program or change {path}")
+        }
         Cause::Sensitive { path, .. } => format!("it changes {path}, which steers other programs"),
         Cause::Argument(argument) => {
             format!("the rule does not cover `{argument}`, by which it could run or write something else")
         }
         Cause::UnknownFile { word, .. } => format!("which file `{word}` names is only known when it runs"),
         Cause::NotFollowed { .. } => "where it writes depends on a directory or an option".to_owned(),
+        Cause::ReadsAstray => {
+            "which files it reads depends on where `cd` leads; `cd ./name` makes that certain".to_owned()
+        }
         Cause::NotUnderstood => "what its script does is not looked into".to_owned(),
         Cause::Opaque => "what it does depends on more than its words".to_owned(),
         Cause::MovedTwice => "it changes the directory more than once".to_owned(),

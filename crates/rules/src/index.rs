@@ -32,6 +32,8 @@ pub(crate) struct BehaviorIndex {
     contents: HashMap<String, Vec<(String, RuleId)>>,
     exact: HashMap<String, RuleId>,
     prefixes: HashMap<String, RuleId>,
+    /// The prefixes that forbid something, by their first word.
+    programs: HashMap<String, Vec<(String, RuleId)>>,
     /// Length of the longest prefix, so that a monstrous command is not looked up word by word to its end.
     longest_prefix: usize,
     wild: Vec<(Wild, RuleId)>,
@@ -99,6 +101,10 @@ impl BehaviorIndex {
                 }
                 BashPattern::Prefix(text) => {
                     self.longest_prefix = self.longest_prefix.max(text.len());
+                    if entry.behavior != Behavior::Allow {
+                        let program = text.split(' ').next().unwrap_or_default().to_owned();
+                        self.programs.entry(program).or_default().push((text.clone(), id));
+                    }
                     self.prefixes.entry(text).or_insert(id);
                 }
                 BashPattern::Wild(wild) => self.wild.push((wild, id)),
@@ -134,6 +140,11 @@ impl BehaviorIndex {
 
     /// The first rule that matches a command by prefix or wildcard.
     pub(crate) fn open_command(&self, text: &str) -> Option<RuleId> {
+        earlier(self.prefix_command(text), self.wild_command(text))
+    }
+
+    /// The first rule whose words the command starts with.
+    pub(crate) fn prefix_command(&self, text: &str) -> Option<RuleId> {
         let mut best: Option<RuleId> = None;
         let ends = text.match_indices(' ').map(|(at, _)| at).chain([text.len()]);
         if !self.prefixes.is_empty() {
@@ -141,6 +152,12 @@ impl BehaviorIndex {
                 best = earlier(best, self.prefixes.get(&text[..end]).copied());
             }
         }
+        best
+    }
+
+    /// The first rule whose wildcards fit the command.
+    pub(crate) fn wild_command(&self, text: &str) -> Option<RuleId> {
+        let mut best: Option<RuleId> = None;
         for (wild, id) in &self.wild {
             if best.is_none_or(|best| *id < best) && wild.matches(text) {
                 best = Some(*id);
@@ -152,6 +169,12 @@ impl BehaviorIndex {
     /// The first rule of any kind that matches a command.
     pub(crate) fn command(&self, text: &str) -> Option<RuleId> {
         earlier(self.exact_command(text), self.open_command(text))
+    }
+
+    /// The first rule for a prefix of words that names this command, wherever its options stand.
+    pub(crate) fn command_with_options(&self, words: &[&str]) -> Option<RuleId> {
+        let rules = self.programs.get(*words.first()?)?;
+        rules.iter().find(|(text, _)| crate::commands::names_command(text, words)).map(|(_, id)| *id)
     }
 
     /// The programs that rules name, for commands whose program is given by a glob.

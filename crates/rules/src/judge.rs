@@ -2,10 +2,14 @@
 //! that the mode accepts. A rule for a command does not speak for the files it is given: those outside of the working
 //! directories, and those that steer other programs, are asked about all the same.
 
+mod reading;
+
+use self::reading::is_beyond_knowing;
 use crate::{
     behavior::Behavior,
-    commands::{self, Acceptance, FileWord, Usage},
+    commands::{self, Acceptance, FileWord, Operands, Usage},
     context::Context,
+    expansion,
     index::{Access, Index, RuleId},
     paths,
     restrict::moved_directories,
@@ -16,6 +20,7 @@ use crate::{
         wrappers,
     },
     suggest,
+    variables::is_harmless_assignment,
 };
 
 /// What is decided about one part.
@@ -46,6 +51,8 @@ pub(crate) enum Cause {
     ReadsOutside { path: String, is_dir: bool, further: Vec<String> },
     /// It changes this path.
     Writes { path: String, by_redirect: bool },
+    /// Its script, which is not looked into, may change this path or run a program.
+    MayWrite { path: String },
     /// It changes a file that steers other programs.
     Sensitive { path: String, by_redirect: bool },
     /// A rule for the command does not cover this argument.
@@ -54,6 +61,8 @@ pub(crate) enum Cause {
     UnknownFile { word: String, directory: Option<String>, by_redirect: bool },
     /// What it changes depends on options, or on a directory, that are not followed.
     NotFollowed { by_redirect: bool },
+    /// Which files it reads depends on where `cd` leads.
+    ReadsAstray,
     /// It is written in a language of its own.
     NotUnderstood,
     /// What it does depends on more than its words, so no rule is offered for it.
@@ -69,8 +78,8 @@ impl Cause {
     pub(crate) fn outweighs_rules(&self, context: &Context) -> bool {
         match self {
             Self::ReadsOutside { .. } | Self::Sensitive { .. } | Self::UnknownFile { .. } => true,
-            Self::NotFollowed { .. } => true,
-            Self::Writes { path, .. } => !context.is_working_path(path),
+            Self::NotFollowed { .. } | Self::ReadsAstray => true,
+            Self::Writes { path, .. } | Self::MayWrite { path } => !context.is_working_path(path),
             _ => false,
         }
     }
@@ -84,12 +93,19 @@ pub(crate) fn judge(parts: &[PlainCommand], context: &Context, index: &Index) ->
     // `cd name` may lead elsewhere by CDPATH, so nothing is written relative to it unasked.
     let astray = parts.iter().filter(moves).any(|part| !target(part).starts_with(['/', '.', '~']));
     let jumps = parts.iter().filter(moves).count();
+    // Where files must not be read, nothing is read relative to such a place either.
+    let guarded = !index.of(Behavior::Deny).paths(Access::Read).is_empty();
     let mut passed: Vec<String> = Vec::new();
     let mut verdicts = Vec::with_capacity(parts.len());
     for part in parts {
         let directories = moved_directories(&passed, context);
-        let judge = Judge { context, index, directories: &directories, astray };
+        let judge =
+            Judge { context, index, directories: &directories, astray, astray_reads: astray && guarded };
         let mut outcome = judge.part(part);
+        let duplicates = part.redirects.iter().any(|redirect| redirect.kind == RedirectKind::Duplicate);
+        if guarded && duplicates && directories.len() > 1 && outcome == Outcome::ReadOnly {
+            outcome = Outcome::Ask(Cause::ReadsAstray);
+        }
         if moves(&part) {
             passed.push(target(part));
             if jumps > 1 {
@@ -109,10 +125,18 @@ struct Judge<'a> {
     directories: &'a [String],
     /// The directory that things are written to is not certain.
     astray: bool,
+    /// The same for what is read, while a rule forbids to read some files.
+    astray_reads: bool,
 }
 
 impl Judge<'_> {
     fn part(&self, part: &PlainCommand) -> Outcome {
+        let reads = part.redirects.iter().filter(|redirect| redirect.kind == RedirectKind::Read);
+        let targets = reads.map(|redirect| &redirect.target);
+        if let Some(word) = part.words.iter().chain(targets).find(|word| is_beyond_knowing(word)) {
+            let word = word.text.clone();
+            return Outcome::Ask(Cause::UnknownFile { word, directory: None, by_redirect: false });
+        }
         let mut written = None;
         for redirect in &part.redirects {
             match self.redirect(redirect) {
@@ -158,7 +182,16 @@ impl Judge<'_> {
         let mut assigned = !part.assignments.is_empty();
         loop {
             let exactly = |text: &str| rules.exact_command(text).filter(|_| is_exact);
-            let named = |text: &str| rules.open_command(text).or_else(|| exactly(text));
+            // A pattern such as `node scripts/*` means what lies there, and not what `..` leads to from there.
+            let stays = |_: &RuleId| {
+                !words.iter().any(|word| paths::climbs(&word.text)) || {
+                    let direct: Vec<String> = words.iter().map(|word| paths::direct(&word.text)).collect();
+                    rules.wild_command(&direct.join(" ")).is_some()
+                }
+            };
+            let open =
+                |text: &str| rules.prefix_command(text).or_else(|| rules.wild_command(text).filter(stays));
+            let named = |text: &str| open(text).or_else(|| exactly(text));
             let rule = named(&text).or_else(|| named(&unquoted_program(words)?).filter(|_| !assigned));
             if let Some(rule) = rule {
                 return Some(match room_for_danger(words, fed) {
@@ -206,8 +239,23 @@ impl Judge<'_> {
         if !program.is_literal() && !matches!(program.raw.as_str(), "[" | "[[") {
             return Outcome::Ask(Cause::Unknown);
         }
+        let profile = commands::profile(&program.text);
+        let reads_one =
+            profile.is_some_and(|profile| !profile.takes_globs && profile.operands != Operands::WrittenFiles);
+        if reads_one && arguments.iter().any(|word| word.glob) {
+            return self.globbed(arguments);
+        }
+        // The shell lists a directory to expand a pattern, also for a command that opens no file.
+        let is_text = profile.is_some_and(|profile| profile.operands == Operands::Text);
+        let listed = arguments.iter().filter(|word| is_text && word.glob);
+        if let Some(ask) = listed.into_iter().find_map(|word| self.listing_outside(word)) {
+            return ask;
+        }
+        if commands::takes_no_dash(&program.text) && arguments.iter().any(|word| word.text == "-") {
+            return Outcome::Ask(Cause::Unknown);
+        }
         match program.text.as_str() {
-            "git" if commands::git::is_read_only(arguments) => Outcome::ReadOnly,
+            "git" if commands::git::is_read_only(arguments) => self.git_files(arguments),
             "cd" if direct => self.change_directory(arguments),
             // Its language can print the environment and read other files.
             "jq" if arguments.iter().any(|word| commands::is_open_filter(&word.text)) => {
@@ -233,7 +281,15 @@ impl Judge<'_> {
                 Usage { refused: Some(_), .. } => Outcome::Ask(Cause::Opaque),
                 usage => self.files(&usage, direct),
             },
-            "sed" => self.files(&commands::sed(arguments), direct),
+            "sed" => match commands::sed(arguments) {
+                usage if usage.writes.is_empty() && arguments.iter().any(|word| word.glob) => {
+                    self.globbed(arguments)
+                }
+                usage => self.files(&usage, direct),
+            },
+            "help" if arguments.iter().any(|word| word.text.contains(['/', '~', '='])) => {
+                Outcome::Ask(Cause::Unknown)
+            }
             name @ ("test" | "[" | "[[") => match commands::test(name, arguments) {
                 commands::TestVerdict::Looks => Outcome::ReadOnly,
                 commands::TestVerdict::Unknown => Outcome::Ask(Cause::Unknown),
@@ -247,7 +303,7 @@ impl Judge<'_> {
                 Outcome::Ask(Cause::Opaque)
             }
             name if commands::tells_its_version(name, arguments) => Outcome::ReadOnly,
-            name => match commands::profile(name) {
+            name => match profile {
                 Some(profile) => {
                     let usage = commands::usage(profile, arguments);
                     // What a file of filters holds is not in the text.
@@ -300,16 +356,30 @@ impl Judge<'_> {
             if let Some(ask @ Outcome::Ask(_)) = self.reads(&usage.reads, false) {
                 return ask;
             }
+            let outside = usage.writes.iter().map(|file| self.write(*file, false)).find(
+                |outcome| matches!(outcome, Outcome::Ask(cause) if cause.outweighs_rules(self.context)),
+            );
+            if let Some(ask) = outside {
+                return ask;
+            }
             let understood = usage.acceptance != Acceptance::NotUnderstood;
             return Outcome::Ask(if understood { Cause::Unknown } else { Cause::NotUnderstood });
         }
         let mut outcome = Outcome::ReadOnly;
-        match self.reads(&usage.reads, false) {
-            Some(ask @ Outcome::Ask(_)) => return ask,
-            Some(rule) => outcome = rule,
-            None => {}
+        for files in [&usage.reads, &usage.suspects] {
+            match self.reads(files, false) {
+                Some(ask @ Outcome::Ask(_)) => return ask,
+                Some(rule) => outcome = rule,
+                None => {}
+            }
         }
-        // What lies outside is told first.
+        if let Some(ask) = self.followed(usage) {
+            return ask;
+        }
+        if self.astray_reads && usage.reads.is_empty() && usage.looks_around {
+            return Outcome::Ask(Cause::ReadsAstray);
+        }
+        // A path outside is reported before any other.
         let mut inside = None;
         for file in &usage.writes {
             match self.write(*file, false) {
@@ -322,6 +392,12 @@ impl Judge<'_> {
             return if listed { outcome } else { Outcome::Ask(Cause::Unknown) };
         };
         let accepts = self.context.mode.accepts_edits();
+        let written = match (written, usage.acceptance) {
+            (Outcome::Ask(Cause::Writes { path, .. }), Acceptance::NotUnderstood) => {
+                Outcome::Ask(Cause::MayWrite { path })
+            }
+            (written, _) => written,
+        };
         match (written, usage.acceptance) {
             // A rule for the file is none for the command.
             (Outcome::Rule(_), _) => Outcome::Ask(Cause::Unknown),
@@ -338,57 +414,20 @@ impl Judge<'_> {
         match redirect.kind {
             RedirectKind::Duplicate | RedirectKind::Here => Outcome::ReadOnly,
             RedirectKind::Read if target.text == "/dev/null" => Outcome::ReadOnly,
+            // The shell opens the one file that a pattern names; which one that is changes with the disk.
+            RedirectKind::Read if expansion::is_pattern(target.text) => {
+                let word = target.text.to_owned();
+                Outcome::Ask(Cause::UnknownFile { word, directory: None, by_redirect: true })
+            }
+            RedirectKind::Read if self.astray && !target.text.starts_with('/') => {
+                Outcome::Ask(Cause::ReadsAstray)
+            }
             RedirectKind::Read => self.reads(&[target], false).unwrap_or(Outcome::ReadOnly),
             RedirectKind::Write if target.text == "/dev/null" => Outcome::ReadOnly,
             RedirectKind::Write if target.text.starts_with('~') || target.text.contains(['*', '?', '[']) => {
                 Outcome::Ask(Cause::NotFollowed { by_redirect: true })
             }
             RedirectKind::Write => self.write(target, true),
-        }
-    }
-
-    /// Whether files may be read: nothing to say if they lie in a working directory, a rule, or a question.
-    fn reads(&self, files: &[FileWord<'_>], is_dir: bool) -> Option<Outcome> {
-        let mut outcome = None;
-        let mut asked: Option<(String, bool)> = None;
-        let mut further = Vec::new();
-        for file in files.iter().filter(|file| !matches!(file.text, "-" | "/dev/stdin")) {
-            for directory in self.directories {
-                // A sum names a file by its number.
-                if file.word.dynamic && file.text.starts_with("$((") && file.text.ends_with("))") {
-                    continue;
-                }
-                let unknown = |directory| {
-                    let word = file.text.to_owned();
-                    Some(Outcome::Ask(Cause::UnknownFile { word, directory, by_redirect: false }))
-                };
-                let Some(path) = self.resolve(*file, directory) else { return unknown(None) };
-                if self.context.is_working_path(&path) {
-                    if climbs_back(file.text) || file.text.contains(['$', '`']) {
-                        return unknown(None);
-                    }
-                    continue;
-                }
-                if let Some(rule) = self.index.of(Behavior::Allow).path(Access::Read, &path, false) {
-                    outcome = Some(Outcome::Rule(rule));
-                    continue;
-                }
-                let globbed = file.word.glob.then(|| paths::before_glob(&path));
-                let is_dir =
-                    is_dir || file.text.ends_with('/') || file.text.ends_with("..") || globbed.is_some();
-                let path = globbed.unwrap_or(path);
-                if asked.is_some() {
-                    further.push(path);
-                } else {
-                    // What leads back up could be anything by the time it runs; nothing is offered for it.
-                    further.extend(climbs_back(file.text).then(|| "/".to_owned()));
-                    asked = Some((path, is_dir));
-                }
-            }
-        }
-        match asked {
-            Some((path, is_dir)) => Some(Outcome::Ask(Cause::ReadsOutside { path, is_dir, further })),
-            None => outcome,
         }
     }
 
@@ -468,47 +507,6 @@ impl Judge<'_> {
 fn climbs_back(text: &str) -> bool {
     let mut segments = text.split('/').filter(|segment| !matches!(*segment, "" | "."));
     segments.any(|segment| segment != "..") && segments.any(|segment| segment == "..")
-}
-
-/// Variables that change how a program shows things, and nothing about what it does.
-const HARMLESS_VARIABLES: &[&str] = &[
-    "ANTHROPIC_API_KEY",
-    "BLOCK_SIZE",
-    "CGO_ENABLED",
-    "CHARSET",
-    "CI",
-    "CLICOLOR",
-    "CLICOLOR_FORCE",
-    "COLORTERM",
-    "COLUMNS",
-    "DEBIAN_FRONTEND",
-    "FORCE_COLOR",
-    "GO111MODULE",
-    "GOARCH",
-    "GOOS",
-    "GREP_COLORS",
-    "LANG",
-    "LANGUAGE",
-    "LC_ALL",
-    "LC_TIME",
-    "LINES",
-    "LS_COLORS",
-    "NODE_ENV",
-    "NO_COLOR",
-    "PYTHONDONTWRITEBYTECODE",
-    "PYTHONUNBUFFERED",
-    "RUST_BACKTRACE",
-    "RUST_LOG",
-    "TERM",
-    "TIME_STYLE",
-    "TZ",
-];
-
-/// Whether a word such as `NODE_ENV=test` may be left out of account.
-pub(crate) fn is_harmless_assignment(word: &Word) -> bool {
-    word.raw.split_once('=').is_some_and(|(name, value)| {
-        HARMLESS_VARIABLES.contains(&name) && !value.is_empty() && !word.quoted && word.is_literal()
-    })
 }
 
 /// The words with the program's name as the shell takes it: `'git' push` is `git push`.

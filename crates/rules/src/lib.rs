@@ -17,6 +17,7 @@ mod commands;
 mod context;
 mod decision;
 mod engine;
+mod expansion;
 mod explain;
 mod glob;
 mod index;
@@ -37,16 +38,18 @@ mod source;
 mod suggest;
 mod tools;
 mod update;
+mod variables;
 
 pub use crate::{
     behavior::{Behavior, UnknownBehavior},
     call::{HookOpinion, ToolCall},
+    commands::reader_names,
     context::{Context, Directory},
     decision::{BlockCount, Decision, ReasonType, RuleRef, Step, SubDecision},
     engine::Engine,
     lint::{Finding, FindingKind, lint},
     mode::{Classifier, Classify, Mode, Outage, UnknownMode, Verdict},
-    paths::{Files, NoFiles},
+    paths::{DirectoryEntry, EntryKind, Files, Listing, NoFiles},
     rule::{Rule, split_rule_list},
     ruleset::{Entry, RuleSet},
     source::{Place, Source, UnknownDestination},

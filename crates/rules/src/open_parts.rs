@@ -89,7 +89,7 @@ impl<'a> Open<'a> {
 
     /// Whether all that is open is one file that is changed.
     pub(crate) fn is_one_change(&self) -> bool {
-        matches!(self.causes.as_slice(), [only] if matches!(only.cause, Cause::Writes { .. }))
+        matches!(self.causes.as_slice(), [only] if matches!(only.cause, Cause::Writes { .. } | Cause::MayWrite { .. }))
     }
 
     /// The question about them, which starts with this cause.
@@ -156,6 +156,7 @@ impl<'a> Open<'a> {
                 let reading: Vec<_> = suggest::allow_reading(&directory).into_iter().collect();
                 Some((!reading.is_empty(), reading))
             }
+            Cause::MayWrite { path } => Some((true, std::iter::once(directory(path)).chain(mode).collect())),
             Cause::Writes { path, by_redirect } => {
                 let mode = mode.filter(|_| !by_redirect);
                 Some((true, std::iter::once(directory(path)).chain(mode).collect()))
@@ -206,7 +207,9 @@ impl<'a> Open<'a> {
                     suggest::reading_rule(&suggest::directory_of(path, *is_dir, self.context))?
                 }
                 Cause::Unknown | Cause::Argument(_) => suggest::part_rule(open.part)?,
-                Cause::Writes { path, .. } if self.context.is_working_path(path) => {
+                Cause::Writes { path, .. } | Cause::MayWrite { path }
+                    if self.context.is_working_path(path) =>
+                {
                     suggest::part_rule(open.part)?
                 }
                 _ => return None,
@@ -221,7 +224,7 @@ impl<'a> Open<'a> {
 
 fn reason_type(cause: &Cause) -> Option<ReasonType> {
     match cause {
-        Cause::ReadsOutside { .. } | Cause::Writes { .. } => None,
+        Cause::ReadsOutside { .. } | Cause::Writes { .. } | Cause::MayWrite { .. } => None,
         Cause::Sensitive { .. } => Some(ReasonType::SafetyCheck),
         _ => Some(ReasonType::Other),
     }
@@ -229,9 +232,10 @@ fn reason_type(cause: &Cause) -> Option<ReasonType> {
 
 fn blocked_path(cause: &Cause) -> Option<String> {
     match cause {
-        Cause::ReadsOutside { path, .. } | Cause::Writes { path, .. } | Cause::Sensitive { path, .. } => {
-            Some(path.clone())
-        }
+        Cause::ReadsOutside { path, .. }
+        | Cause::Writes { path, .. }
+        | Cause::MayWrite { path }
+        | Cause::Sensitive { path, .. } => Some(path.clone()),
         Cause::UnknownFile { word, .. } => Some(word.clone()),
         _ => None,
     }

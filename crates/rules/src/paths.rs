@@ -14,6 +14,42 @@ pub trait Files: fmt::Debug + Send + Sync {
     fn resolve(&self, _path: &str) -> Option<String> {
         None
     }
+
+    /// What a directory holds, if that can be looked up; [`Listing::Unreadable`] if it is more than `most` entries.
+    fn list(&self, _directory: &str, _most: usize) -> Option<Listing> {
+        None
+    }
+}
+
+/// What a directory holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Listing {
+    /// All of its entries.
+    Entries(Vec<DirectoryEntry>),
+    /// There is no such directory.
+    Absent,
+    /// It may not be read, or holds more than was asked for.
+    Unreadable,
+}
+
+/// An entry of a directory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DirectoryEntry {
+    /// Its name.
+    pub name: String,
+    /// What it is, links not followed.
+    pub kind: EntryKind,
+}
+
+/// What an entry of a directory is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EntryKind {
+    /// A directory.
+    Directory,
+    /// A symbolic link.
+    Link,
+    /// Anything else.
+    Other,
 }
 
 /// Knows nothing about the disk.
@@ -66,6 +102,46 @@ pub(crate) fn is_within(path: &str, directory: &str) -> bool {
         Some(rest) => rest.is_empty() || rest.starts_with('/'),
         None => false,
     }
+}
+
+/// Whether a word is a path that goes by `.`, `..` or a doubled slash, or that a pattern may lead up: `scripts/.*/x`.
+#[must_use]
+pub(crate) fn is_indirect(text: &str) -> bool {
+    text.contains('/') && text.split('/').skip(1).any(|part| part.is_empty() || is_dots(part))
+        || text.starts_with("./")
+}
+
+/// Whether a path leads up again from a directory that it names.
+#[must_use]
+pub(crate) fn climbs(text: &str) -> bool {
+    text.split('/')
+        .skip_while(|part| matches!(*part, "" | "." | ".."))
+        .any(|part| part != "." && is_dots(part))
+}
+
+fn is_dots(part: &str) -> bool {
+    part.strip_prefix('.')
+        .is_some_and(|rest| rest.is_empty() || rest == "." || rest.starts_with(['*', '?', '[']))
+}
+
+/// A path without `.`, `..` and doubled slashes, as far as the text tells; relative ones stay relative.
+#[must_use]
+pub(crate) fn direct(text: &str) -> String {
+    if !is_indirect(text) || text.contains("://") {
+        return text.to_owned();
+    }
+    let mut segments: Vec<&str> = Vec::new();
+    for segment in text.split('/') {
+        match segment {
+            "" | "." => {}
+            up if is_dots(up) && segments.last().is_some_and(|last| *last != "..") => {
+                segments.pop();
+            }
+            other => segments.push(other),
+        }
+    }
+    let root = if text.starts_with('/') { "/" } else { "" };
+    format!("{root}{}", segments.join("/"))
 }
 
 /// The directory up to the first segment with a glob in it.

@@ -5,6 +5,7 @@ use crate::{
     call::ToolCall,
     commands::{self, FileWord},
     context::Context,
+    expansion::{self, Classes, Found},
     glob::Glob,
     index::{Access, Index, RuleId},
     path_pattern::Possible,
@@ -192,7 +193,8 @@ impl Search<'_> {
 
     fn command(&mut self, part: &DeepCommand, behavior: Behavior) {
         let rules = self.index.of(behavior);
-        let Some(rule) = command_forms(part).iter().filter_map(|text| rules.command(text)).min() else {
+        let by_text = command_forms(part).iter().filter_map(|text| rules.command(text)).min();
+        let Some(rule) = by_text.or_else(|| rules.command_with_options(&plain_words(part))) else {
             return self.globbed_name(part, behavior);
         };
         // What another shell is told to run is less certain, and the real CLI asks there as well.
@@ -238,9 +240,13 @@ impl Search<'_> {
             let Some((first, arguments)) = part.words.split_first() else { continue };
             let name = base_name(&first.text);
             let usage = known_usage(name, arguments);
+            let changed = commands::changed_files(name, arguments);
+            for file in changed.iter().flatten() {
+                self.file(file.word, file.text, true, behavior, &directories, true);
+            }
             match &usage {
                 Some(usage) => {
-                    for file in &usage.reads {
+                    for file in usage.reads.iter().chain(&usage.suspects) {
                         self.file(file.word, file.text, false, behavior, &directories, true);
                     }
                     for file in &usage.writes {
@@ -257,10 +263,15 @@ impl Search<'_> {
                     }
                 }
                 None => {
+                    // A program that nobody knows may change what it is told of, unless it is known what it changes.
+                    let writes = changed.is_none();
                     for word in arguments {
                         for text in mentioned(&word.text) {
-                            self.file(word, text, false, behavior, &directories, false);
+                            self.file(word, text, writes, behavior, &directories, false);
                         }
+                    }
+                    for file in commands::likely_written(arguments) {
+                        self.file(file.word, file.text, true, behavior, &directories, false);
                     }
                 }
             }
@@ -298,6 +309,13 @@ impl Search<'_> {
             let verb = if writes { "changes" } else { "reads" };
             let verb = if known { verb } else { "mentions" };
             let mut verdict = rule.map(|rule| (behavior, rule, format!("it {verb} {path}")));
+            if verdict.is_none() && word.glob {
+                // Where the command has moved to is not certain, so a pattern may name other files.
+                let behavior = if directories.len() > 1 { Behavior::Ask } else { behavior };
+                verdict = self.globbed_file(&text, directory, writes, rules).map(|(found, rule)| {
+                    (behavior, rule, format!("it {verb} {found}, which {} names", word.raw))
+                });
+            }
             if verdict.is_none() && (word.glob || word.dynamic && known) {
                 verdict = glob_hit(rules, writes, &path, word).map(|(possible, rule)| {
                     let behavior = if possible == Possible::Yes { behavior } else { Behavior::Ask };
@@ -309,6 +327,28 @@ impl Search<'_> {
                 self.note(Restriction { behavior, rule: Some(rule), subcommand, detail, whole_tool: false });
             }
         }
+    }
+
+    /// The first file that a pattern names on the disk and a rule covers.
+    fn globbed_file(
+        &self,
+        text: &str,
+        directory: &str,
+        writes: bool,
+        rules: &crate::index::BehaviorIndex,
+    ) -> Option<(String, RuleId)> {
+        let files = &*self.context.files;
+        let Found::Paths(found) = expansion::expand(text, directory, Classes::Exact, files) else {
+            return None;
+        };
+        found.into_iter().find_map(|found| {
+            let real = files.resolve(&found);
+            let covering = std::iter::once(found.as_str()).chain(real.as_deref()).find_map(|path| {
+                let edit = || rules.path(Access::Edit, path, true).filter(|_| writes);
+                rules.path(Access::Read, path, true).or_else(edit)
+            });
+            covering.map(|rule| (found, rule))
+        })
     }
 
     /// A command that reads whole directories may come across a file that a rule names.
@@ -353,6 +393,15 @@ impl Search<'_> {
     }
 }
 
+/// The words of a command, its program by the last part of its path.
+fn plain_words(part: &DeepCommand) -> Vec<&str> {
+    let mut words: Vec<&str> = part.words.iter().map(|word| word.text.as_str()).collect();
+    if let Some(first) = words.first_mut() {
+        *first = base_name(first);
+    }
+    words
+}
+
 /// The texts under which a rule may know a command.
 fn command_forms(part: &DeepCommand) -> Vec<String> {
     let mut forms = vec![part.text()];
@@ -365,6 +414,11 @@ fn command_forms(part: &DeepCommand) -> Vec<String> {
     };
     if name != first.text {
         forms.push(join(arguments));
+    }
+    // `node x/../scripts/a.js` runs the same file as `node scripts/a.js`.
+    if part.words.iter().any(|word| paths::is_indirect(&word.text)) {
+        let words: Vec<String> = part.words.iter().map(|word| paths::direct(&word.text)).collect();
+        forms.push(words.join(" "));
     }
     if name == "git" {
         // `git -C dir push` is a push.
@@ -391,6 +445,14 @@ pub(crate) fn moved_directories(moves: &[String], context: &Context) -> Vec<Stri
         let Some(target) = paths::expand_tilde(target, &context.home) else { continue };
         for at in 0..directories.len() {
             let moved = paths::absolute(&target, &directories[at]);
+            // `cd` takes a pattern only if it names one directory.
+            let moved = match expansion::expand(&target, &directories[at], Classes::Exact, &*context.files) {
+                Found::Paths(found) => match found.as_slice() {
+                    [only] => only.clone(),
+                    _ => moved,
+                },
+                _ => moved,
+            };
             if !directories.contains(&moved) && directories.len() < MOST {
                 directories.push(moved);
             }
@@ -426,7 +488,7 @@ fn shows_hidden(option: &str) -> bool {
 }
 
 /// The parts of an argument that may be a file's name: all of it, and what follows `=`, `:` or `@`.
-fn mentioned(text: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn mentioned(text: &str) -> impl Iterator<Item = &str> {
     let after = |mark: char| text.split_once(mark).map(|(_, rest)| rest);
     let attached =
         (text.len() > 2 && text.starts_with('-') && !text.starts_with("--")).then(|| text.get(2..)).flatten();

@@ -7,10 +7,10 @@ use pilothouse_proto::{
 
 use crate::{
     context::Context,
-    judge::is_harmless_assignment,
     mode::Mode,
     paths,
     shell::{plain::PlainCommand, word::Word},
+    variables::is_harmless_assignment,
 };
 
 /// Allows a rule from now on.

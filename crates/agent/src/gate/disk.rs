@@ -1,6 +1,6 @@
 use std::path::Path;
 
-use pilothouse_rules::Files;
+use pilothouse_rules::{Files, Listing};
 use pilothouse_settings::Disk;
 use pilothouse_tools::Places;
 
@@ -19,5 +19,9 @@ impl Files for HeldDisk {
             Some(real) => real.into_os_string().into_string().ok(),
             None => Disk.resolve(path),
         }
+    }
+
+    fn list(&self, directory: &str, most: usize) -> Option<Listing> {
+        Disk.list(directory, most)
     }
 }

@@ -6,12 +6,17 @@ mod git_options;
 mod options;
 mod profile;
 mod special;
+mod subcommands;
+mod writers;
 
+pub use self::profile::reader_names;
 pub(crate) use self::{
     arguments::{Acceptance, FileWord, Usage, usage},
-    profile::profile,
+    profile::{Operands, profile},
     special::{
         TestVerdict, danger, docker_only_tells, find, inside_xargs, is_filter_of_modules, is_open_filter,
-        runs_its_arguments, sed, shows_environment, tells_its_version, test,
+        runs_its_arguments, sed, shows_environment, takes_no_dash, tells_its_version, test,
     },
+    subcommands::names_command,
+    writers::{changed_files, likely_written},
 };

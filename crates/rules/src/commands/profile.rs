@@ -1,4 +1,6 @@
-//! What well-known commands do with their arguments: which are files, which options turn reading into writing.
+//! The table of well-known commands: what their operands are, and what each option does.
+
+use std::{collections::HashMap, sync::LazyLock};
 
 /// What a command's operands are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,267 +19,149 @@ pub(crate) enum Operands {
     WrittenFiles,
 }
 
+/// The value of an option.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Value {
+    #[default]
+    None,
+    /// Only ever attached: `--color`, `--color=always`. The next word is an operand.
+    Attached,
+    /// The rest of the word, or the next one. It may name a file.
+    Checked,
+    /// The same, and never a file.
+    Text,
+    /// A file that is written.
+    Written,
+}
+
+/// What is known about one option.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct OptionSpec {
+    pub(crate) value: Value,
+    /// Makes the command do something else than its operands say.
+    pub(crate) refused: bool,
+    /// Makes it read everything below a directory.
+    pub(crate) recursive: bool,
+    /// Makes it follow the links that it finds there.
+    pub(crate) follows: bool,
+}
+
 /// A command that only reads, or that only touches the files it names.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Profile {
     pub(crate) name: &'static str,
     pub(crate) operands: Operands,
-    /// Options that make it do something else. Long ones also count when shortened.
-    pub(crate) refused: &'static [&'static str],
-    /// Options whose value is the next word or the rest of this one.
-    pub(crate) valued: &'static [&'static str],
-    /// Options whose value is a file that is read.
-    pub(crate) file_valued: &'static [&'static str],
-    /// Options that make it read everything below a directory.
-    pub(crate) recursive: &'static [&'static str],
+    /// Whether words that the shell expands to names of files may pass unasked.
+    pub(crate) takes_globs: bool,
+    short: HashMap<char, OptionSpec>,
+    long: HashMap<&'static str, OptionSpec>,
 }
 
-const fn text(name: &'static str, refused: &'static [&'static str]) -> Profile {
-    Profile { name, operands: Operands::Text, refused, valued: &[], file_valued: &[], recursive: &[] }
-}
+impl Profile {
+    pub(crate) fn short(&self, letter: char) -> Option<OptionSpec> {
+        self.short.get(&letter).copied()
+    }
 
-const fn files(
-    name: &'static str,
-    refused: &'static [&'static str],
-    valued: &'static [&'static str],
-) -> Profile {
-    Profile { name, operands: Operands::Files, refused, valued, file_valued: &[], recursive: &[] }
-}
+    pub(crate) fn long(&self, name: &str) -> Option<OptionSpec> {
+        self.long.get(name).copied()
+    }
 
-const fn nothing(
-    name: &'static str,
-    refused: &'static [&'static str],
-    valued: &'static [&'static str],
-) -> Profile {
-    Profile { name, operands: Operands::Nothing, refused, valued, file_valued: &[], recursive: &[] }
-}
-
-const fn search(
-    name: &'static str,
-    refused: &'static [&'static str],
-    valued: &'static [&'static str],
-) -> Profile {
-    Profile {
-        name,
-        operands: Operands::PatternThenFiles,
-        refused,
-        valued,
-        file_valued: &["-f", "--file", "--exclude-from", "--ignore-file"],
-        recursive: &["-r", "-R", "--recursive", "--dereference-recursive"],
+    /// The options that a shortened long option could stand for.
+    pub(crate) fn long_from(&self, start: &str) -> impl Iterator<Item = OptionSpec> {
+        // jq takes no shortened options, so there `--arg` is not the start of `--argfile`.
+        let is_exact = self.name == "jq";
+        self.long.iter().filter(move |(name, _)| !is_exact && name.starts_with(start)).map(|(_, spec)| *spec)
     }
 }
 
-const GREP_VALUED: &[&str] = &[
-    "-e",
-    "--regexp",
-    "-A",
-    "-B",
-    "-C",
-    "-m",
-    "--max-count",
-    "-d",
-    "-D",
-    "--directories",
-    "--devices",
-    "--binary-files",
-    "--group-separator",
-    "--context",
-    "--after-context",
-    "--before-context",
-    "--include",
-    "--exclude",
-    "--exclude-dir",
-    "--label",
-];
+const TABLE: &str = include_str!("readers.txt");
 
-const RG_VALUED: &[&str] = &[
-    "-e",
-    "--regexp",
-    "-A",
-    "-B",
-    "-C",
-    "-m",
-    "--max-count",
-    "-d",
-    "--max-depth",
-    "-g",
-    "--glob",
-    "-t",
-    "--type",
-    "-T",
-    "--type-not",
-    "--context",
-    "--after-context",
-    "--before-context",
-    "--color",
-];
+static PROFILES: LazyLock<HashMap<&'static str, Profile>> = LazyLock::new(|| {
+    let mut profiles: HashMap<&'static str, Profile> = HashMap::new();
+    for line in TABLE.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
+        let mut words = line.split(' ');
+        let (Some(name), Some(operands)) = (words.next(), words.next()) else { continue };
+        let profile = match operands {
+            "as" => words
+                .next()
+                .and_then(|other| profiles.get(other))
+                .map(|other| Profile { name, ..other.clone() }),
+            operands => parse_operands(operands).map(|operands| parse(name, operands, words)),
+        };
+        profiles.extend(profile.map(|profile| (name, profile)));
+    }
+    profiles
+});
 
-const fn writes(
-    name: &'static str,
-    refused: &'static [&'static str],
-    valued: &'static [&'static str],
-) -> Profile {
-    Profile { name, operands: Operands::WrittenFiles, refused, valued, file_valued: &[], recursive: &[] }
+fn parse_operands(word: &str) -> Option<Operands> {
+    Some(match word {
+        "text" => Operands::Text,
+        "files" => Operands::Files,
+        "pattern" => Operands::PatternThenFiles,
+        "nothing" => Operands::Nothing,
+        "format" => Operands::FormatOnly,
+        "written" => Operands::WrittenFiles,
+        _ => return None,
+    })
 }
 
-/// Sorted by use, not by name: the list is short and the frequent ones come first.
-const PROFILES: &[Profile] = &[
-    files("ls", &[], &["-I", "-w", "-T", "--ignore", "--width", "--tabsize"]),
-    files("cat", &[], &[]),
-    text("echo", &[]),
-    search("grep", &[], GREP_VALUED),
-    search("rg", &["--pre", "--pre-glob", "--hostname-bin", "-z", "--search-zip"], RG_VALUED),
-    search("egrep", &[], GREP_VALUED),
-    search("fgrep", &[], GREP_VALUED),
-    files("head", &[], &["-n", "-c", "--lines", "--bytes"]),
-    files("tail", &[], &["-n", "-c", "-s", "--lines", "--bytes", "--pid", "--sleep-interval"]),
-    files("wc", &["--files0-from"], &[]),
-    nothing("pwd", &[], &[]),
-    text("printf", &["-v"]),
-    text("true", &[]),
-    text("false", &[]),
-    text("sleep", &[]),
-    text("seq", &[]),
-    nothing("whoami", &[], &[]),
-    text("id", &[]),
-    text("uname", &[]),
-    text("uptime", &[]),
-    text("nproc", &[]),
-    nothing("arch", &[], &[]),
-    text("groups", &[]),
-    text("basename", &[]),
-    text("dirname", &[]),
-    text("expr", &[]),
-    text("which", &[]),
-    text("type", &[]),
-    text("tr", &[]),
-    Profile {
-        name: "date",
-        operands: Operands::FormatOnly,
-        refused: &["-s", "--set", "-f", "--file"],
-        valued: &["-d", "--date", "-r", "--reference"],
-        file_valued: &[],
-        recursive: &[],
-    },
-    nothing("hostname", &["-F", "--file", "-b", "--boot"], &[]),
-    // What these can change they change by operands, so only their options pass.
-    text("ps", &[]),
-    text("free", &[]),
-    nothing("netstat", &[], &[]),
-    nothing("ss", &["-K", "--kill", "-F", "--filter", "-D", "--diag"], &[]),
-    nothing("ifconfig", &[], &[]),
-    text("lsof", &["-m", "-D", "-k"]),
-    text("pgrep", &[]),
-    Profile {
-        name: "fd",
-        operands: Operands::PatternThenFiles,
-        refused: &["-x", "-X", "--exec", "--exec-batch"],
-        valued: &["-c", "-e", "-o", "-t", "-E", "-S", "-d", "-j"],
-        file_valued: &["--base-directory", "--search-path"],
-        recursive: &[],
-    },
-    nothing("history", &["-c", "-d", "-w", "-a", "-n", "-r", "-p", "-s"], &[]),
-    text("locale", &[]),
-    text("cal", &[]),
-    text("help", &[]),
-    text("test", &[]),
-    text("[", &[]),
-    // Its pager, browser and configuration are programs of the caller's choice.
-    text(
-        "man",
-        &["-P", "--pager", "-H", "--html", "-C", "--config-file", "-l", "--local-file", "-X", "-T", "-Z"],
-    ),
-    files("stat", &[], &["-c", "--format", "--printf"]),
-    files(
-        "file",
-        &["-C", "--compile", "-m", "--magic-file", "-f", "--files-from", "-z", "-Z"],
-        &["-F", "-P"],
-    ),
-    files(
-        "du",
-        &["--files0-from", "-X", "--exclude-from"],
-        &["-d", "-B", "-t", "--max-depth", "--block-size"],
-    ),
-    text("df", &[]),
-    files("tree", &["-o", "--fromfile", "-R"], &["-L", "-P", "-I", "--filelimit"]),
-    files("nl", &[], &["-b", "-d", "-f", "-h", "-i", "-l", "-n", "-s", "-v", "-w"]),
-    files("tac", &[], &["-s"]),
-    files("rev", &[], &[]),
-    files("md5sum", &[], &[]),
-    files("sha1sum", &[], &[]),
-    files("sha256sum", &[], &[]),
-    files("od", &[], &["-A", "-j", "-N", "-S", "-t", "-w"]),
-    files("hexdump", &["-f"], &["-e", "-n", "-s"]),
-    files("strings", &[], &["-n", "-t", "-e", "-s"]),
-    files("cut", &[], &["-d", "-f", "-c", "-b", "--delimiter", "--fields", "--output-delimiter"]),
-    files("paste", &[], &["-d", "--delimiters"]),
-    files("column", &[], &["-s", "-o", "-c", "-N", "-t"]),
-    files("fold", &[], &["-w", "--width"]),
-    files("expand", &[], &["-t"]),
-    files("unexpand", &[], &["-t"]),
-    files("comm", &[], &["--output-delimiter"]),
-    files("cmp", &[], &["-n", "-i"]),
-    Profile {
-        name: "diff",
-        operands: Operands::Files,
-        refused: &[],
-        valued: &[
-            "-U",
-            "-C",
-            "-x",
-            "--unified",
-            "--context",
-            "--exclude",
-            "-I",
-            "-F",
-            "-W",
-            "--label",
-            "--color",
-        ],
-        file_valued: &["-X", "--exclude-from", "--from-file", "--to-file"],
-        recursive: &["-r", "--recursive"],
-    },
-    files(
-        "sort",
-        &["-o", "--output", "-T", "--temporary-directory", "--compress-program", "--files0-from"],
-        &["-k", "-t", "-S", "--key", "--field-separator", "--buffer-size", "--parallel"],
-    ),
-    nothing("uniq", &[], &["-f", "-s", "-w", "--skip-fields", "--skip-chars", "--check-chars"]),
-    files("tsort", &[], &[]),
-    files("pr", &[], &[]),
-    files("fmt", &[], &["-w", "-p", "-g", "--width", "--prefix", "--goal"]),
-    files("numfmt", &[], &[]),
-    // What they tell is where a file is, not what is in it.
-    text("realpath", &[]),
-    text("readlink", &[]),
-    files("base64", &[], &["-w", "--wrap"]),
-    Profile {
-        name: "jq",
-        operands: Operands::PatternThenFiles,
-        refused: &["-f", "--from-file", "-L", "--slurpfile", "--rawfile", "--argfile", "--run-tests"],
-        valued: &["--indent"],
-        file_valued: &[],
-        recursive: &[],
-    },
-    // Commands that touch only the files they name: accepted with edits inside the project.
-    writes("touch", &[], &[]),
-    writes("mkdir", &["-Z", "--context"], &["-m", "--mode"]),
-    writes("rm", &[], &[]),
-    writes("rmdir", &[], &[]),
-    writes("mv", &["-Z", "--context"], &["-S", "--suffix"]),
-    // What is copied is judged like the copy: a host that may change a folder may also take from it.
-    Profile {
-        name: "cp",
-        operands: Operands::WrittenFiles,
-        refused: &["-Z", "--context"],
-        valued: &["-S", "--suffix"],
-        file_valued: &[],
-        recursive: &["-r", "-R", "-a", "--recursive", "--archive"],
-    },
-    writes("tee", &[], &[]),
-];
+fn parse(name: &'static str, operands: Operands, words: std::str::Split<'static, char>) -> Profile {
+    let mut profile =
+        Profile { name, operands, takes_globs: false, short: HashMap::new(), long: HashMap::new() };
+    for word in words {
+        if word == "glob" {
+            profile.takes_globs = true;
+            continue;
+        }
+        let end = word.find(|c: char| !(c.is_ascii_alphanumeric() || c == '-')).unwrap_or(word.len());
+        let (option, marks) = word.split_at(end);
+        let mut spec = OptionSpec::default();
+        for mark in marks.chars() {
+            match mark {
+                ':' => spec.value = Value::Checked,
+                '=' => spec.value = Value::Text,
+                '>' => spec.value = Value::Written,
+                '?' => spec.value = Value::Attached,
+                '!' => spec.refused = true,
+                '*' => spec.recursive = true,
+                '@' => (spec.recursive, spec.follows) = (true, true),
+                _ => {}
+            }
+        }
+        match option.strip_prefix("--") {
+            Some(long) => profile.long.extend([(long, spec)]),
+            None => profile.short.extend(option.chars().skip(1).map(|letter| (letter, spec))),
+        }
+    }
+    profile
+}
 
 /// The profile of a command by its name as written.
 pub(crate) fn profile(name: &str) -> Option<&'static Profile> {
-    PROFILES.iter().find(|profile| profile.name == name)
+    PROFILES.get(name)
+}
+
+/// The names of all commands that the engine knows to read the files they are given, sorted.
+#[must_use]
+pub fn reader_names() -> Vec<&'static str> {
+    let reads = |profile: &&Profile| matches!(profile.operands, Operands::Files | Operands::PatternThenFiles);
+    let mut names: Vec<&'static str> = PROFILES.values().filter(reads).map(|profile| profile.name).collect();
+    names.sort_unstable();
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_line_of_the_table_is_read() {
+        let lines = TABLE.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+        for line in lines {
+            let name = line.split(' ').next().unwrap_or_default();
+            assert!(profile(name).is_some(), "{line}");
+            let is_known = |word: &str| word.starts_with('-') || word == "glob" || line.contains(" as ");
+            assert!(line.split(' ').skip(2).all(is_known), "{line}");
+        }
+    }
 }

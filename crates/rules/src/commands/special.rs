@@ -8,9 +8,9 @@ use crate::shell::word::Word;
 
 /// What `find` does with its arguments.
 pub(crate) fn find(arguments: &[Word]) -> Usage<'_> {
-    let mut usage = Usage::default();
+    let mut usage = Usage { looks_around: true, ..Usage::default() };
     let mut in_paths = true;
-    for word in arguments {
+    for (at, word) in arguments.iter().enumerate() {
         let text = word.text.as_str();
         let is_option = text.starts_with('-') && text.len() > 1;
         if matches!(text, "(" | ")" | "!" | ",") || is_option && !matches!(text, "-H" | "-L" | "-P") {
@@ -25,13 +25,21 @@ pub(crate) fn find(arguments: &[Word]) -> Usage<'_> {
         let open = word.glob && !word.quoted;
         if runs.contains(&text)
             || text == "-files0-from"
-            || open && !in_paths
+            || open
+            || in_paths && text.contains(['*', '?', '['])
             || is_option && !word.is_literal()
         {
             usage.refused.get_or_insert(text);
         }
-        if matches!(text, "-newer" | "-samefile") {
-            continue;
+        usage.follows |= matches!(text, "-L" | "-follow");
+        // Tests that look at another file than those found.
+        let before = at.checked_sub(1).and_then(|before| arguments.get(before));
+        let names_a_file = |test: &str| {
+            matches!(test, "-samefile" | "-anewer" | "-cnewer" | "-path" | "-ipath" | "-wholename")
+                || test.starts_with("-newer")
+        };
+        if before.is_some_and(|before| names_a_file(&before.text)) {
+            usage.reads.push(FileWord::whole(word));
         }
     }
     usage
@@ -164,9 +172,14 @@ pub(crate) fn docker_only_tells(arguments: &[Word]) -> bool {
     known_options(list).is_some_and(|known| known.first_unknown(rest).is_none())
 }
 
+/// Whether a lone `-` is more than standard input to a command, for all that is known.
+pub(crate) fn takes_no_dash(name: &str) -> bool {
+    matches!(name, "jq" | "sed" | "test" | "which")
+}
+
 /// Whether `ps` is told in its old style to show the environment of processes.
 pub(crate) fn shows_environment(arguments: &[Word]) -> bool {
-    let old_style = |text: &str| text.bytes().all(|b| b.is_ascii_alphabetic()) && text.contains('e');
+    let old_style = |text: &str| !text.starts_with('-') && text.contains('e');
     arguments.iter().any(|word| old_style(&word.text))
 }
 
@@ -178,6 +191,7 @@ pub(crate) fn inside_xargs(arguments: &[Word]) -> Option<&[Word]> {
             "-n" | "-L" | "-P" | "-s" => {
                 after.split_first().filter(|(count, _)| count.raw.bytes().all(|b| b.is_ascii_digit()))?.1
             }
+            "-I" if after.first().is_none_or(|mark| mark.raw != "{}") => return None,
             "-I" | "-d" => after.get(1..).filter(|command| !command.is_empty())?,
             raw if raw.len() > 1 && raw[1..].chars().all(|letter| "0rtx".contains(letter)) => after,
             _ => return None,
@@ -222,7 +236,8 @@ pub(crate) fn test(program: &str, arguments: &[Word]) -> TestVerdict {
         let before = at.checked_sub(1).map_or("", text);
         let compares = program == "[[" && matches!(before, "=" | "==" | "!=" | "=~");
         let opens = program != "[[" && word.text.contains(['[', '(']);
-        if compares && word.glob || opens || word.text.contains(['$', '`']) {
+        if compares && word.glob || word.glob && !is_bracket(word) || opens || word.text.contains(['$', '`'])
+        {
             return TestVerdict::Unknown;
         }
         // What joins tests, or looks at variables, is not known by this name.
@@ -233,6 +248,11 @@ pub(crate) fn test(program: &str, arguments: &[Word]) -> TestVerdict {
         }
     }
     if program == "[" && joined && arguments.len() > 4 { TestVerdict::Computes } else { TestVerdict::Looks }
+}
+
+/// The brackets of a test look like the start of a pattern.
+fn is_bracket(word: &Word) -> bool {
+    matches!(word.raw.as_str(), "[" | "[[" | "]" | "]]")
 }
 
 fn is_plain_test(option: &str) -> bool {

@@ -160,6 +160,8 @@ fn visit(node: Node<'_>, text: &str, found: &mut Vec<Found>) {
                     // Assignments before a command are found as nodes of their own; those of `export` are words.
                     "variable_assignment" if node.kind() == "command" => {}
                     "file_redirect" | "herestring_redirect" | "heredoc_redirect" => {}
+                    // The grammar takes the number of `0< file` for a word.
+                    _ if is_descriptor(child, text) => {}
                     _ => words.push(slice(child, text).to_owned()),
                 }
             }
@@ -189,6 +191,14 @@ fn visit(node: Node<'_>, text: &str, found: &mut Vec<Found>) {
         "heredoc_body" => found.push(Found::HereText(slice(node, text).to_owned())),
         _ => {}
     }
+}
+
+/// Whether a number stands right before a redirection, so that it is a file descriptor and no word.
+fn is_descriptor(node: Node<'_>, text: &str) -> bool {
+    let digits = slice(node, text);
+    !digits.is_empty()
+        && digits.bytes().all(|b| b.is_ascii_digit())
+        && text.as_bytes().get(node.end_byte()).is_some_and(|next| b"<>".contains(next))
 }
 
 fn redirect(node: Node<'_>, text: &str, found: &mut Vec<Found>) {

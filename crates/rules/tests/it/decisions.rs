@@ -259,3 +259,21 @@ fn harmless_work_in_the_background_is_asked_about_and_rules_only_loosen_that() {
         assert_eq!(engine.decide(&ToolCall::bash(command)).behavior, expected, "{rules:?} {command}");
     }
 }
+
+#[test]
+fn reasons_say_what_a_command_would_do() {
+    let engine = Engine::new(context(&[]));
+    for (command, part) in [
+        ("sort -o /etc/x y", "it changes /etc/x"),
+        ("sort --output=/etc/x y", "it changes /etc/x"),
+        ("sed 's/a/id/e' y", "it may run a program or change /home/user/project/y"),
+        ("cat 0< /etc/x", "it reads /etc/x, outside"),
+        ("cat < a*", "which file `a*` names is only known when it runs"),
+        ("diff a --unified /etc/x", "it reads /etc/x, outside"),
+    ] {
+        let decision = engine.decide(&ToolCall::bash(command));
+        assert_eq!(decision.behavior, Behavior::Ask, "{command}");
+        assert!(decision.reason.contains(part), "{command}: {}", decision.reason);
+    }
+    assert_eq!(engine.decide(&ToolCall::bash("cat 0< y")).behavior, Behavior::Allow);
+}

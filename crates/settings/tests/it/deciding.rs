@@ -157,3 +157,76 @@ fn updates_are_written_where_they_say() {
     assert_eq!(save(rules("addRules", "session", &["x"])), None);
     assert_eq!(save(json!({"type": "paintItBlue", "destination": "localSettings"})), None);
 }
+
+#[test]
+fn patterns_and_links_lead_where_the_disk_says() {
+    let home = Home::new();
+    let project = &home.locations.project;
+    for directory in ["project/src/deep", "project/secrets", "other"] {
+        std::fs::create_dir_all(home.dir.path().join(directory)).expect("made");
+    }
+    for file in ["project/a.txt", "project/src/k", "project/secrets/a", "other/secret"] {
+        std::fs::write(home.dir.path().join(file), "x\n").expect("written");
+    }
+    let link = |target: &str, link: &str| {
+        std::os::unix::fs::symlink(home.dir.path().join(target), project.join(link)).expect("linked");
+    };
+    link("other/secret", "outl");
+    link("other/not-yet", "dangling");
+    link("other", "src/deep/out");
+    std::os::unix::fs::symlink("loop", project.join("loop")).expect("linked");
+    home.write(
+        Layer::User,
+        &json!({"permissions": {
+            "allow": ["Bash(touch:*)"], "deny": ["Read(./secrets/**)"], "defaultMode": "acceptEdits"
+        }}),
+    );
+    for (command, expected) in [
+        ("cat a*", Behavior::Allow),
+        ("cat [a]*", Behavior::Allow),
+        ("cat o*", Behavior::Ask),
+        ("cat [!a]*", Behavior::Ask),
+        ("cat src/*/out/secret", Behavior::Ask),
+        ("cat sec*/a", Behavior::Deny),
+        ("cat < sec*/a", Behavior::Deny),
+        ("cat < a*", Behavior::Ask),
+        ("grep -r x src", Behavior::Allow),
+        ("grep -R x src", Behavior::Ask),
+        ("find -L src", Behavior::Ask),
+        ("diff -r src empty", Behavior::Ask),
+        ("cat loop", Behavior::Ask),
+        ("echo x > dangling", Behavior::Ask),
+        ("touch dangling", Behavior::Ask),
+        ("git diff --no-index a.txt outl", Behavior::Ask),
+        ("git diff a.txt", Behavior::Allow),
+        ("cd sr? && cat deep/out/secret", Behavior::Ask),
+    ] {
+        assert_eq!(home.decide(command), expected, "{command}");
+    }
+}
+
+#[test]
+fn a_pattern_of_too_many_names_is_asked_about() {
+    let home = Home::new();
+    let folder = home.locations.project.join("many");
+    std::fs::create_dir(&folder).expect("made");
+    for number in 0..10_001 {
+        std::fs::write(folder.join(format!("f{number}")), "").expect("written");
+    }
+    assert_eq!(home.decide("cat many/f1"), Behavior::Allow);
+    assert_eq!(home.decide("cat many/f1*"), Behavior::Ask);
+    assert_eq!(home.decide("grep -R x many"), Behavior::Ask);
+    assert_eq!(home.decide("grep -r x many"), Behavior::Allow);
+}
+
+#[test]
+fn a_project_named_like_a_pattern_is_taken_by_its_name() {
+    let mut home = Home::new();
+    home.locations = Locations::new(home.dir.path(), home.dir.path().join("[ab]p"));
+    let project = &home.locations.project;
+    std::fs::create_dir_all(project).expect("made");
+    std::fs::write(project.join("a.txt"), "x\n").expect("written");
+    std::os::unix::fs::symlink("/etc/hostname", project.join("outl")).expect("linked");
+    assert_eq!(home.decide("cat a*"), Behavior::Allow);
+    assert_eq!(home.decide("cat o*"), Behavior::Ask);
+}
