@@ -40,7 +40,7 @@ const HARMLESS_VARIABLES: &[&str] = &[
 pub(crate) fn is_harmless_assignment(word: &Word) -> bool {
     word.raw.split_once('=').is_some_and(|(name, value)| {
         let is_harmless = match name {
-            "LANG" | "LANGUAGE" | "LC_ALL" | "LC_TIME" => is_locale(value),
+            "LANG" | "LC_ALL" => is_locale(value),
             // A zone may be the path of a file, and `:` before it says so.
             _ => !value.starts_with(['/', ':', '.']) && !value.contains(".."),
         };
