@@ -236,8 +236,7 @@ pub(crate) fn test(program: &str, arguments: &[Word]) -> TestVerdict {
         let before = at.checked_sub(1).map_or("", text);
         let compares = program == "[[" && matches!(before, "=" | "==" | "!=" | "=~");
         let opens = program != "[[" && word.text.contains(['[', '(']);
-        if compares && word.glob || word.glob && !is_bracket(word) || opens || word.text.contains(['$', '`'])
-        {
+        if word.glob && (compares || !is_bracket(word)) || opens || word.text.contains(['$', '`']) {
             return TestVerdict::Unknown;
         }
         // What joins tests, or looks at variables, is not known by this name.

@@ -223,7 +223,7 @@ fn written_by_options<'a>(arguments: &'a [Word], options: &[&str]) -> Vec<FileWo
             let means = |option: &&str| {
                 option.strip_prefix("--").is_some_and(|known| known.starts_with(name) && !name.is_empty())
             };
-            if options.iter().any(|option| means(&option)) {
+            if options.iter().any(means) {
                 written.extend(attached.map(|text| FileWord { word, text }).or(next));
             }
             continue;
