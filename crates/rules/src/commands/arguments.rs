@@ -215,8 +215,11 @@ impl<'a> Reader<'a, '_> {
     fn next_value(&mut self, spec: OptionSpec) {
         let Some((value, after)) = self.rest.split_first() else { return };
         self.rest = after;
-        // A word that the shell expands may become several, and only the first is the value.
-        let spec = if value.is_literal() || spec.value == Value::Written {
+        self.uncertain |= spec.doubtful;
+        // A word that the shell expands may become several, and only the first is the value. Where options end at the
+        // first operand, what follows them is one more file.
+        let is_text = value.is_literal() && self.operands.is_empty();
+        let spec = if is_text || spec.value == Value::Written {
             spec
         } else {
             OptionSpec { value: Value::Checked, ..spec }

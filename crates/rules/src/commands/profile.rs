@@ -44,6 +44,8 @@ pub(crate) struct OptionSpec {
     pub(crate) recursive: bool,
     /// Makes it follow the links that it finds there.
     pub(crate) follows: bool,
+    /// Not every version takes the next word for its value.
+    pub(crate) doubtful: bool,
 }
 
 /// A command that only reads, or that only touches the files it names.
@@ -123,6 +125,7 @@ fn parse(name: &'static str, operands: Operands, words: std::str::Split<'static,
                 '>' => spec.value = Value::Written,
                 '?' => spec.value = Value::Attached,
                 '!' => spec.refused = true,
+                '~' => spec.doubtful = true,
                 '*' => spec.recursive = true,
                 '@' => (spec.recursive, spec.follows) = (true, true),
                 _ => {}
