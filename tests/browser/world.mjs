@@ -234,14 +234,16 @@ export function armed(button) {
 }
 
 /** Reads what an approval asks about to its end, as nobody may allow it before. */
-export async function readOn(card) {
-  for (const more of ['.diff-more', '.approval-more-button']) {
-    await until(`nothing is left to read`, async () => {
+export function readOn(card) {
+  return until('all of it was read', async () => {
+    for (const more of ['.diff-more', '.approval-more-button']) {
       const [button] = await card.locator(more).filter({ visible: true }).all();
-      await button?.click({ timeout: 1000 }).catch(() => {});
-      return button === undefined;
-    });
-  }
+      if (button === undefined) continue;
+      await button.click({ timeout: 1000 }).catch(() => {});
+      return false;
+    }
+    return card.locator('.button.allow').last().isEnabled();
+  });
 }
 
 /** Waits for words in the conversation. */
