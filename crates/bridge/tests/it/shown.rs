@@ -48,9 +48,9 @@ async fn a_decision_with_another_digest_is_refused_and_decides_nothing() {
         }
     }
     assert_eq!(peer.count("permission_resolved"), 0);
-    let reply = replied(&mut peer, with_digest(decisions(&asked)[0].clone(), &asked["digest"])).await;
+    peer.say(with_digest(decisions(&asked)[0].clone(), &asked["digest"])).await;
+    let [reply, _] = peer.until_all(["approval_reply", "result"]).await;
     assert_eq!(reply["status"], "accepted", "{reply}");
-    peer.until("result").await;
     hub.shut_down("the test").await;
 }
 
@@ -64,16 +64,17 @@ async fn an_approval_of_a_call_whose_input_has_changed_is_refused() {
     peer.say(json!({"type": "input", "text": told, "sessionId": session})).await;
     let first = peer.until("permission_request").await;
     let approve = with_digest(json!({"type": "approve", "id": "t1"}), &first["digest"]);
-    assert_eq!(replied(&mut peer, approve.clone()).await["status"], "accepted");
-    let second = peer.until("permission_request").await;
+    peer.say(approve.clone()).await;
+    let [reply, second] = peer.until_all(["approval_reply", "permission_request"]).await;
+    assert_eq!(reply["status"], "accepted", "{reply}");
     assert_eq!((&second["toolUseId"], &second["input"]["command"]), (&json!("t1"), &json!("rm -rf /")));
     assert_ne!(first["digest"], second["digest"]);
     let late = replied(&mut peer, approve).await;
     assert_eq!(late["errorCode"], "stale_approval", "{late}");
     assert_eq!(peer.count("permission_resolved"), 1);
-    let approve = with_digest(json!({"type": "approve", "id": second["id"]}), &second["digest"]);
-    assert_eq!(replied(&mut peer, approve).await["status"], "accepted");
-    peer.until("result").await;
+    peer.say(with_digest(json!({"type": "approve", "id": second["id"]}), &second["digest"])).await;
+    let [reply, _] = peer.until_all(["approval_reply", "result"]).await;
+    assert_eq!(reply["status"], "accepted", "{reply}");
     hub.shut_down("the test").await;
 }
 
@@ -108,8 +109,10 @@ async fn an_answer_to_a_request_that_asks_no_question_is_refused_and_the_call_do
         assert_eq!(reply["errorCode"], "refused", "{result}: {reply}");
     }
     assert_eq!(peer.count("permission_resolved"), 0);
-    assert_eq!(replied(&mut peer, json!({"type": "reject", "id": asked["id"]})).await["status"], "accepted");
-    let seen: Value = serde_json::from_str(peer.until("result").await["result"].as_str().unwrap()).unwrap();
+    peer.say(json!({"type": "reject", "id": asked["id"]})).await;
+    let [reply, result] = peer.until_all(["approval_reply", "result"]).await;
+    assert_eq!(reply["status"], "accepted", "{reply}");
+    let seen: Value = serde_json::from_str(result["result"].as_str().unwrap()).unwrap();
     assert_eq!(seen["response"]["behavior"], "deny", "what the CLI was told");
     hub.shut_down("the test").await;
 }
