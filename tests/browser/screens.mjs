@@ -29,7 +29,8 @@ export async function take(world, folder) {
       await shoot('approval');
       await world.join(page, sessions.diff);
       await page.locator('.approval .diff-line').first().waitFor();
-      await armed(page.getByRole('button', { name: 'Allow once' }));
+      // On a phone there is more of it below, and Allow waits until that was read.
+      await page.locator('.approval :is(.button.allow:not([aria-disabled]), .approval-more:not([hidden]))').first().waitFor();
       await shoot('diff');
     }
   }
