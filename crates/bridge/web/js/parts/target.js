@@ -36,7 +36,9 @@ const SHOWN = {
  * @returns {string[]} `name: value` for each
  */
 export function further(tool, input, shown = Object.hasOwn(SHOWN, tool) ? SHOWN[tool] : []) {
-  return Object.entries(input).filter(([name]) => shown?.includes(name) !== true)
+  // The CLI fills this one in with what it means anyway.
+  const says = (/** @type {[string, any]} */ [name, value]) => shown?.includes(name) !== true && !(name === 'replace_all' && value === false);
+  return Object.entries(input).filter(says)
     .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`);
 }
 
