@@ -17,6 +17,7 @@ use crate::machine::CallEnd;
 use crate::retold::{Retold, retold};
 use crate::session::Session;
 use crate::tool::{AgentTool, Ran, ToolCall, Verdict};
+use crate::unwind::caught;
 use crate::words;
 
 /// What came of a call, ready to be told.
@@ -37,7 +38,7 @@ pub(crate) struct Performed {
     pub(crate) end: CallEnd,
 }
 
-/// Runs a call: the gate, the tool, the hooks after it.
+/// Runs a call: the gate, the tool, the hooks after it. A panic in any of them is an error result, as the turn waits for one.
 pub(crate) async fn perform(
     session: Arc<Session>,
     call: ToolCall,
@@ -52,7 +53,11 @@ pub(crate) async fn perform(
             None,
         );
     };
-    perform_known(&session, call, &*tool).await
+    let broken = call.clone();
+    caught(perform_known(&session, call, &*tool)).await.unwrap_or_else(|panic| {
+        let text = words::broke_down(&broken.name, &panic);
+        Performed::refused(broken, &text, None, None)
+    })
 }
 
 async fn perform_known(session: &Arc<Session>, mut call: ToolCall, tool: &dyn AgentTool) -> Performed {
@@ -111,7 +116,10 @@ async fn perform_known(session: &Arc<Session>, mut call: ToolCall, tool: &dyn Ag
             let (begun, cwd) = (Instant::now(), session.cwd());
             let beat = Heartbeat::start(session, call.id.to_string(), &call.name, &call.id);
             let ran = tokio::select! {
-                ran = tool.run(&call, session) => ran,
+                // A future of its own, so that a tool that panics before it gives one is caught as well.
+                ran = caught(async { tool.run(&call, session).await }) => ran.unwrap_or_else(|panic| {
+                    Outcome::Failed { message: words::broke_down(&call.name, &panic), misuse: false }.into()
+                }),
                 () = session.ending().cancelled(), if call.name == "Bash" => {
                     Outcome::Failed { message: words::KILLED.to_owned(), misuse: false }.into()
                 }

@@ -67,6 +67,7 @@ mod test_session;
 mod tool;
 mod toolbox;
 mod turn;
+mod unwind;
 mod voice;
 mod web;
 mod words;

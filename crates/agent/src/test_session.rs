@@ -23,13 +23,19 @@ use crate::tool::{AgentTool, ToolCall, Working};
 /// A model that says what a test tells it to, and remembers what it was asked.
 #[derive(Debug, Default)]
 pub(crate) struct Scripted {
-    answers: Mutex<VecDeque<Vec<ContentBlock>>>,
+    /// `None` panics in the place of an answer.
+    answers: Mutex<VecDeque<Option<Vec<ContentBlock>>>>,
     pub(crate) asked: Mutex<Vec<Request>>,
 }
 
 impl Scripted {
     pub(crate) fn will_answer(&self, answers: Vec<Vec<ContentBlock>>) {
-        self.answers.lock().unwrap().extend(answers);
+        self.answers.lock().unwrap().extend(answers.into_iter().map(Some));
+    }
+
+    /// Panics in the place of the next answer.
+    pub(crate) fn will_panic(&self) {
+        self.answers.lock().unwrap().push_back(None);
     }
 }
 
@@ -43,6 +49,7 @@ impl Model for Scripted {
                 stop.cancelled().await;
                 return ModelEvent::Stopped(None);
             };
+            let blocks = blocks.expect("the model panics");
             let said = |content| Box::new(blank::message("msg_1".to_owned(), model.clone(), content));
             for block in &blocks {
                 events.send(ModelEvent::Block { message: said(vec![block.clone()]), request_id: None });

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use pilothouse_model::{Request, Thinking, ThinkingStyle, ToolOffer};
 use pilothouse_proto::hook::HookSpecificOutput;
 use pilothouse_proto::system::InformationalLevel;
-use pilothouse_proto::{AgentFrame, Content, ContentBlock, MessageOrigin, Opt, System, User};
+use pilothouse_proto::{AgentFrame, Content, ContentBlock, MessageOrigin, Opt, System, Texts, User};
 use pilothouse_rules::Mode;
 
 use crate::command_turn::{self, Left};
@@ -99,6 +99,7 @@ pub(crate) async fn run(session: Arc<Session>, mut prompts: Vec<Prompt>, stop: S
             let mut frame = result::of_talk(&session, &Said::nothing(End::AbortedStreaming), facts(&session));
             // Nothing of it has reached the conversation.
             frame.num_turns = 0.into();
+            frame.errors = Texts::from(vec![words::PROMPT_UNCHECKED]).into();
             session.output().emit(AgentFrame::Result(Box::new(frame)));
             return TurnOver { fulfilled: false };
         }

@@ -10,6 +10,9 @@ pub(crate) const INTERRUPTED: &str = "[Request interrupted by user]";
 /// The same while tools run.
 pub(crate) const INTERRUPTED_TOOLS: &str = "[Request interrupted by user for tool use]";
 
+/// The error of a turn that was stopped while hooks looked at its prompt. Hosts know it by how it begins.
+pub(crate) const PROMPT_UNCHECKED: &str = "prompt_check: the turn was stopped before its prompt was checked";
+
 /// What a model is told whose turn an earlier process did not bring to its end.
 pub(crate) const GO_ON: &str = "Go on where you were interrupted.";
 
@@ -21,6 +24,13 @@ pub(crate) const REJECTED: &str = "The user did not let this call run, and wants
 pub(crate) const STOPPED_WHILE_RUNNING: &str = "The user stopped this call while it was running. It may have taken effect in part or as a \
      whole: check before you repeat it. Wait for what the user says next.";
 pub(crate) const NEVER_RAN: &str = "This call was not run, because the turn ended before it.";
+
+/// The result of a call whose tool panicked.
+pub(crate) fn broke_down(tool: &str, panic: &str) -> String {
+    format!(
+        "{tool} broke down inside the agent: {panic}. It may have taken effect in part: check before you repeat it."
+    )
+}
 
 /// What a model that stopped too early is told.
 pub(crate) fn nudge(nudge: Nudge) -> &'static str {

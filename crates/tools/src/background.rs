@@ -151,7 +151,7 @@ impl Background {
         // Weak: a running command must not keep alive what ends it.
         let shared = Arc::downgrade(&self.shared);
         let told = task.clone();
-        tokio::spawn(async move {
+        let following = tokio::spawn(async move {
             let copied = copy(pipe, file.file, output.size());
             let code = tokio::select! {
                 exit = async { tokio::join!(child.exited(), copied).0 } => Some(crate::shell::code(exit)),
@@ -161,6 +161,11 @@ impl Background {
                 }
             };
             drop(cwd_file);
+            code
+        });
+        tokio::spawn(async move {
+            // The session waits for the end of every command, so one that nobody can follow any more has failed.
+            let code = following.await.unwrap_or(Some(NOT_FOLLOWED));
             if let Some(shared) = shared.upgrade() {
                 let end = TaskEnd { task: told, code };
                 shared.over().insert(end.task.id.clone(), end.clone());
@@ -173,6 +178,9 @@ impl Background {
         task
     }
 }
+
+/// The exit code of a command whose output could not be followed to its end.
+const NOT_FOLLOWED: i32 = 1;
 
 fn not_kept(error: std::io::Error) -> Outcome {
     Outcome::failed(format!("cannot keep the output: {error}"))

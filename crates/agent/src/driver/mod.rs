@@ -27,7 +27,9 @@ use crate::resume;
 use crate::session::Session;
 use crate::stop::StopSignal;
 use crate::suggest;
+use crate::talk;
 use crate::turn::{self, STOPPING, TurnOver};
+use crate::unwind::caught;
 
 use held::Held;
 use intake::{Came, Intake};
@@ -178,7 +180,8 @@ impl Running {
                 came = intake.next(), if input_open => {
                     self.tell_held();
                     match came {
-                        Came::Request(request) => self.request(*request).await,
+                        // The request is refused when its responder is dropped, and the session goes on.
+                        Came::Request(request) => drop(caught(self.request(*request)).await),
                         Came::Event(event) => {
                             self.resume_turn();
                             if let Err(complaint) = self.event(*event) {
@@ -229,6 +232,8 @@ impl Running {
             Ok(over) => over.fulfilled,
             Err(error) => {
                 tracing::error!(%error, "a turn broke down");
+                talk::close_open_calls(self.session().history());
+                self.session().asks_nobody();
                 let frame = result::of_failed_start(
                     self.session(),
                     "The turn broke down inside the agent; see the debug log",

@@ -30,7 +30,7 @@ pub(crate) struct Circumstances {
 
 /// The result of a conversation.
 pub(crate) fn of_talk(session: &Session, said: &Said, facts: Circumstances) -> TurnResult {
-    let (subtype, reason, error) = how(session, said, facts.stop);
+    let (subtype, reason, errors) = how(session, said, facts.stop);
     let mut result = begin(session, subtype, &facts);
     result.is_error = (result.subtype != ResultSubtype::Success || said.failure.is_some()).into();
     result.terminal_reason = reason.into();
@@ -46,8 +46,8 @@ pub(crate) fn of_talk(session: &Session, said: &Said, facts: Circumstances) -> T
     }
     result.stop_reason = said.stop_reason.clone().map_or(Opt::Null, Opt::Some);
     result.ttft_ms = said.first_piece.map(|time| millis(session.stamp().took(time))).into();
-    match error {
-        Some(error) => result.errors = Texts::from(vec![error]).into(),
+    match errors {
+        Some(errors) => result.errors = Texts::from(errors).into(),
         None => {
             result.result = text(said).into();
             result.api_error_status = Opt::Null;
@@ -93,7 +93,7 @@ fn how(
     session: &Session,
     said: &Said,
     stop: Option<Stop>,
-) -> (ResultSubtype, TerminalReason, Option<String>) {
+) -> (ResultSubtype, TerminalReason, Option<Vec<String>>) {
     use ResultSubtype::{
         ErrorDuringExecution, ErrorMaxBudgetUsd, ErrorMaxStructuredOutputRetries, ErrorMaxTurns, Success,
     };
@@ -117,23 +117,28 @@ fn how(
         End::MaxTurns => {
             let most = launch.max_turns.unwrap_or_default();
             let error = format!("Reached maximum number of turns ({most})");
-            (ErrorMaxTurns, TerminalReason::MaxTurns, Some(error))
+            (ErrorMaxTurns, TerminalReason::MaxTurns, Some(vec![error]))
         }
         End::Budget => {
             let most = launch.max_budget.as_ref().map_or("0", |(written, _)| written);
             (
                 ErrorMaxBudgetUsd,
                 TerminalReason::BudgetExhausted,
-                Some(format!("Reached maximum budget (${most})")),
+                Some(vec![format!("Reached maximum budget (${most})")]),
             )
         }
         End::SchemaFailures => {
             let error = "The structured output did not fit its schema, however often it was tried".to_owned();
-            (ErrorMaxStructuredOutputRetries, TerminalReason::StructuredOutputRetryExhausted, Some(error))
+            (
+                ErrorMaxStructuredOutputRetries,
+                TerminalReason::StructuredOutputRetryExhausted,
+                Some(vec![error]),
+            )
         }
         End::Unjudged => {
             let error = "The turn was ended, because what the model wants to do cannot be judged".to_owned();
-            (ErrorDuringExecution, TerminalReason::AbortedStreaming, Some(error))
+            let errors = vec![diagnostic(said), error];
+            (ErrorDuringExecution, TerminalReason::AbortedStreaming, Some(errors))
         }
         End::AbortedStreaming | End::AbortedTools => {
             let reason = match said.end {
@@ -142,10 +147,17 @@ fn how(
             };
             match stop {
                 Some(Stop::Urgent) => (Success, reason, None),
-                _ => (ErrorDuringExecution, reason, Some("The turn was interrupted by the user".to_owned())),
+                _ => (ErrorDuringExecution, reason, Some(vec![diagnostic(said)])),
             }
         }
     }
+}
+
+/// The error of a turn that was cut off. Hosts tell an interrupt from a failure by its marker and its fields, which are those of
+/// the real CLI on every recorded tape: the last message is in the user's role and has no content of a model.
+fn diagnostic(said: &Said) -> String {
+    let stop_reason = said.stop_reason.as_ref().map_or("null", |reason| reason.as_str());
+    format!("[ede_diagnostic] result_type=user last_content_type=n/a stop_reason={stop_reason}")
 }
 
 fn text(said: &Said) -> String {

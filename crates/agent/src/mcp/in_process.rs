@@ -17,6 +17,7 @@ use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::mcp::manifest::Manifest;
+use crate::unwind::caught;
 
 /// How long a host may take to acknowledge the end of the handshake before the first request follows anyway.
 const ACKNOWLEDGEMENT: Duration = Duration::from_secs(30);
@@ -93,7 +94,7 @@ async fn pump(
             continue;
         }
         let ends_handshake = is_initialized(&message);
-        let mut exchange = Box::pin(exchange(host.clone(), server.clone(), message));
+        let mut exchange = Box::pin(answered(host.clone(), server.clone(), message));
         // The first poll sends it; only then is it the next message's turn.
         let mut answer = poll_once(&mut exchange).await;
         if ends_handshake && answer.is_pending() {
@@ -122,6 +123,22 @@ fn hand_over(answer: Option<ServerJsonRpcMessage>, inbox: &Inbox) {
 
 async fn poll_once<F: Future + Unpin>(future: &mut F) -> Poll<F::Output> {
     std::future::poll_fn(|cx| Poll::Ready(Pin::new(&mut *future).poll(cx))).await
+}
+
+/// One exchange; one that panics is an error for the client, which waits for an answer.
+async fn answered(
+    host: Handle<Agent>,
+    server: String,
+    message: ClientJsonRpcMessage,
+) -> Option<ServerJsonRpcMessage> {
+    let id = match &message {
+        JsonRpcMessage::Request(request) => Some(request.id.clone()),
+        _ => None,
+    };
+    caught(exchange(host, server, message)).await.unwrap_or_else(|panic| {
+        let text = format!("the exchange broke down inside the agent: {panic}");
+        Some(JsonRpcMessage::error(ErrorData::internal_error(text, None), Some(id?)))
+    })
 }
 
 /// One message and what the host makes of it. `None`: nothing for the client.

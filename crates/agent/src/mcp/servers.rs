@@ -25,6 +25,7 @@ use crate::mcp::names::display_name;
 use crate::mcp::server::{Server, State};
 use crate::mcp::tool::McpTool;
 use crate::session::Session;
+use crate::unwind::caught;
 
 /// How long a server may take to connect, unless `MCP_TIMEOUT` says otherwise.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -432,7 +433,11 @@ impl Servers {
             env: self.env.clone(),
             in_process: configured.is_in_process(),
         };
-        let connected = connect(&configured, handler, manifest, self.patience, started).await;
+        let connecting = connect(&configured, handler, manifest, self.patience, started);
+        // Every turn waits for a server that is being connected.
+        let connected = caught(connecting)
+            .await
+            .unwrap_or_else(|panic| Err(format!("the connection broke down inside the agent: {panic}")));
         let (state, outcome) = match connected {
             Ok(connection) => (State::Connected(Arc::new(connection)), Ok(())),
             Err(error) => (State::Failed(error.clone()), Err(error)),

@@ -2,15 +2,16 @@
 
 use std::time::Duration;
 
-use pilothouse_model::Event;
+use pilothouse_model::{Event, full_usage};
 use pilothouse_proto::message::{
-    ContentBlockStop, MessageDelta, MessageDeltaBody, MessageStop, MessageStreamEvent, StopReason,
+    ContentBlockStop, MessageDelta, MessageDeltaBody, MessageStop, MessageStreamEvent, StopReason, Usage,
 };
 use pilothouse_proto::system::InformationalLevel;
 use pilothouse_proto::{ContentBlock, Extra, Message, Opt};
 
 use super::{Talking, tell};
 use crate::calls::Performed;
+use crate::history::History;
 use crate::machine::{End, Stop};
 use crate::voice::failed_result;
 use crate::words;
@@ -32,7 +33,10 @@ impl Talking {
             }
         }
         self.reply = None;
-        let was_cut = cut_off.as_ref().is_some_and(|message| !message.content.is_empty());
+        let cut_usage = cut_off
+            .as_ref()
+            .filter(|message| !message.content.is_empty())
+            .map(|message| message.usage.as_deref().cloned().unwrap_or_default());
         // What a signal cuts off is nobody's decision: who takes the session up again finds it open.
         let ends_by_signal = self.talk.session.ending().is_cancelled();
         if let Some(message) = cut_off.filter(|_| !ends_by_signal) {
@@ -51,7 +55,7 @@ impl Talking {
             self.inform(InformationalLevel::Warning, words::TOO_MUCH_UNJUDGED.to_owned());
         }
         self.settle();
-        self.close_open_calls();
+        close_open_calls(&self.talk.history);
         if stopped && self.talk.stop.why() != Some(Stop::Urgent) && !ends_by_signal {
             let text = if end == End::AbortedTools { words::INTERRUPTED_TOOLS } else { words::INTERRUPTED };
             let blocks = vec![ContentBlock::text(text)];
@@ -60,8 +64,8 @@ impl Talking {
                 self.talk.voice.own_words(blocks, false, |_| {});
             }
         }
-        if was_cut {
-            self.close_stream();
+        if let Some(usage) = cut_usage {
+            self.close_stream(usage);
         }
     }
 
@@ -122,15 +126,8 @@ impl Talking {
         }
     }
 
-    /// The API refuses a conversation with a call that has no result.
-    fn close_open_calls(&self) {
-        let open = self.talk.history.open_calls();
-        let results = open.iter().map(|id| ContentBlock::ToolResult(failed_result(id, words::NEVER_RAN)));
-        self.talk.history.add_user(results.collect());
-    }
-
     /// A host that follows the stream sees the message closed, though the API never did it.
-    fn close_stream(&self) {
+    fn close_stream(&self, usage: Usage) {
         let voice = &self.talk.voice;
         let index = self.draft.blocks as u64;
         let events = [
@@ -141,7 +138,7 @@ impl Talking {
                     stop_sequence: Opt::Null,
                     ..MessageDeltaBody::default()
                 },
-                usage: Opt::Absent,
+                usage: stream_usage(usage).into(),
                 context_management: Opt::Null,
                 extra: Extra::new(),
             })),
@@ -150,5 +147,23 @@ impl Talking {
         for event in events {
             voice.stream(event, &self.draft.id, None);
         }
+    }
+}
+
+/// Gives each call without a result one that says so: the API refuses a conversation with an open call.
+pub(crate) fn close_open_calls(history: &History) {
+    let open = history.open_calls();
+    let results = open.iter().map(|id| ContentBlock::ToolResult(failed_result(id, words::NEVER_RAN)));
+    history.add_user(results.collect());
+}
+
+/// The usage at the end of a stream, with the fields that the API gives there: hosts read them unasked.
+fn stream_usage(usage: Usage) -> Usage {
+    Usage {
+        service_tier: Opt::Absent,
+        cache_creation: Opt::Absent,
+        inference_geo: Opt::Absent,
+        speed: Opt::Absent,
+        ..full_usage(&usage)
     }
 }

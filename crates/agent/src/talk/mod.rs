@@ -31,6 +31,8 @@ use crate::tool::{AgentTool, ToolCall};
 use crate::voice::Voice;
 use crate::words;
 
+pub(crate) use ending::close_open_calls;
+
 /// A conversation that is about to go on.
 pub(crate) struct Talk {
     pub(crate) session: Arc<Session>,
@@ -174,10 +176,8 @@ impl Talking {
                 }
                 Some(performed) = self.running.join_next() => match performed {
                     Ok(performed) => self.performed(performed),
-                    Err(panicked) => {
-                        tracing::error!(%panicked, "a tool call panicked");
-                        Vec::new()
-                    }
+                    // A call catches its own panics, so this one was aborted with the message that made it.
+                    Err(_) => Vec::new(),
                 },
                 event = async { self.reply.as_mut()?.next().await }, if self.reply.is_some() => match event {
                     Some(event) => self.heard(event).await,
@@ -395,3 +395,6 @@ pub(crate) fn find(tools: &[Arc<dyn AgentTool>], name: &str) -> Option<Arc<dyn A
     let name = if name == "Task" { "Agent" } else { name };
     tools.iter().find(|tool| tool.name() == name).cloned()
 }
+
+#[cfg(test)]
+mod panic_tests;

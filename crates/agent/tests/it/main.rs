@@ -7,6 +7,7 @@ mod control;
 mod hooks;
 mod launching;
 mod mcp;
+mod panics;
 mod prompts;
 mod resuming;
 mod rig;

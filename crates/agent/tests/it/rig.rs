@@ -4,7 +4,7 @@ use std::time::Duration;
 use pilothouse_agent::launch::{Command, Environment};
 use pilothouse_agent::{Agent, Finish, Options};
 use pilothouse_link::{Connect, Event, Events, Handle, Host, Inbound, Transport};
-use pilothouse_model::{ApiConfig, MessagesApi};
+use pilothouse_model::{ApiConfig, MessagesApi, Model};
 use pilothouse_proto::control::HostRequest;
 use pilothouse_proto::{AgentFrame, Content, HostFrame, Opt, TurnResult, User, decode};
 use pilothouse_testkit::{Api, Sandbox, Turn};
@@ -39,6 +39,17 @@ impl Rig {
         script: Vec<Turn>,
         answer: impl Fn(Inbound<Host>) + Send + Sync + 'static,
     ) -> Self {
+        Self::with_model(sandbox, flags, script, answer, |config| Arc::new(MessagesApi::new(config)))
+    }
+
+    /// With a model of its own, which may ask the API.
+    pub(crate) fn with_model(
+        sandbox: Arc<Sandbox>,
+        flags: &[&str],
+        script: Vec<Turn>,
+        answer: impl Fn(Inbound<Host>) + Send + Sync + 'static,
+        model: impl FnOnce(ApiConfig) -> Arc<dyn Model>,
+    ) -> Self {
         let api = Api::script(script).unwrap();
         let mut env: Environment = sandbox.env(&api.url()).into_iter().collect();
         env.set("CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING", "1");
@@ -50,7 +61,7 @@ impl Rig {
         };
         let (here, there) = Transport::memory();
         let config = ApiConfig::from_env(|name| env.get(name).map(str::to_owned));
-        let agent = Agent::start(*launch, there, Arc::new(MessagesApi::new(config)), Options::default());
+        let agent = Agent::start(*launch, there, model(config), Options::default());
         let (host, events) = Connect::<Host>::new().serve(answer).over(here);
         Self { api, host, sandbox, events, agent }
     }
