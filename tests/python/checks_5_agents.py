@@ -30,6 +30,26 @@ async def check_a_subagent_works(world):
     equal(result(messages).result, "done")
 
 
+async def check_an_analyzer_finds_files(world):
+    """An agent that lists the tools for searching has them, though the main conversation has not; the host's example is one."""
+    world.write("src/one.py", "needle = 1\n")
+    world.write("src/two.py", "hay = 2\n")
+    analyzer = AgentDefinition(description="Analyzes", prompt="You analyze.", tools=["Read", "Grep", "Glob"])
+    world.script(
+        {**tool("Glob", pattern="src/*.py"), "when": "look around"},
+        errand("analyzer", run_in_background=False),
+        tool("Grep", pattern="needle", output_mode="files_with_matches"),
+        text("sub report"),
+        text("done"),
+    )
+    await world.ask(streamed("go"), agents={"analyzer": analyzer})
+    calls = world.calls()
+    equal(sorted(t["name"] for t in calls[1]["tools"]), ["Glob", "Grep", "Read"])
+    holds("Grep" not in {t["name"] for t in calls[0]["tools"]}, "the main conversation searches with commands")
+    holds("one.py" in sent(calls[2]) and "two.py" in sent(calls[2]), "Glob finds both files")
+    holds("one.py" in json.dumps(calls[3]["messages"][-1]), "Grep finds the one with the word")
+
+
 async def check_agents_are_listed(world):
     """init names those of the host among the built-in ones."""
     world.script(text("ok"))

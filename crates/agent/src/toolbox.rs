@@ -126,6 +126,13 @@ impl Session {
         tools
     }
 
+    /// The tools for searching, unless a rule denies them as a whole.
+    pub(crate) fn search_tools(&self) -> Vec<Arc<dyn AgentTool>> {
+        let mut tools = self.toolbox().all();
+        tools.retain(|tool| FOR_SEARCHING.contains(&tool.name()) && !self.is_denied_as_a_whole(tool.name()));
+        tools
+    }
+
     /// The tool that is meant by a name: the host may have one stand for another.
     pub(crate) fn meant(&self, name: &str) -> String {
         let initialize = self.initialize();

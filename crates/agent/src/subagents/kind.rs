@@ -89,14 +89,21 @@ impl Kind {
             return false;
         }
         let named = |list: &[String]| {
-            list.iter().any(|rule| {
-                let name = rule.split('(').next().unwrap_or_default().trim();
+            list.iter().map(|rule| tool_of(rule)).any(|name| {
                 name == tool
                     || name == "*"
                     || tool.strip_prefix(name).is_some_and(|rest| rest.starts_with("__"))
             })
         };
         !NEVER.contains(&tool) && !named(&self.disallowed) && self.tools.as_deref().is_none_or(named)
+    }
+
+    /// Whether its list names this very tool, and nothing takes it away.
+    pub(crate) fn lists(&self, tool: &str) -> bool {
+        let named = |list: &[String]| list.iter().any(|rule| tool_of(rule) == tool);
+        !self.disallowed.iter().any(|rule| tool_of(rule) == "*")
+            && !named(&self.disallowed)
+            && self.tools.as_deref().is_some_and(named)
     }
 
     fn own(name: &str) -> Option<Self> {
@@ -148,6 +155,11 @@ impl Kind {
         }
         self
     }
+}
+
+/// The tool that a rule is about.
+fn tool_of(rule: &str) -> &str {
+    rule.split('(').next().unwrap_or_default().trim()
 }
 
 /// A number of turns, which may be written as a text. None at all is no limit.

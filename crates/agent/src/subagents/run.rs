@@ -174,10 +174,39 @@ impl Job {
     }
 
     fn tools(&self, session: &Session, own: &Arc<Servers>) -> Vec<Arc<dyn AgentTool>> {
-        let mut tools = session.tools_in_force();
-        tools.extend(own.tools().into_iter().map(|tool| -> Arc<dyn AgentTool> { Arc::new(tool) }));
-        tools.retain(|tool| self.kind.may_use(tool.name(), self.caller.depth));
+        let mut tools = self.tools_of_session(session);
+        let own = own.tools().into_iter().map(|tool| -> Arc<dyn AgentTool> { Arc::new(tool) });
+        tools.extend(own.filter(|tool| self.kind.may_use(tool.name(), self.caller.depth)));
         tools
+    }
+
+    /// The tools of the session that it may use. The session searches with commands, so an agent that lists the tools for
+    /// searching gets them where it has no `Bash`, although the session does not offer them.
+    fn tools_of_session(&self, session: &Session) -> Vec<Arc<dyn AgentTool>> {
+        let mut tools = session.tools_in_force();
+        tools.retain(|tool| self.kind.may_use(tool.name(), self.caller.depth));
+        if tools.iter().any(|tool| tool.name() == "Bash") {
+            return tools;
+        }
+        let is_new = |tool: &Arc<dyn AgentTool>| !tools.iter().any(|known| known.name() == tool.name());
+        let mut searching = session.search_tools();
+        searching.retain(|tool| self.kind.lists(tool.name()) && is_new(tool));
+        tools.extend(searching);
+        tools
+    }
+
+    /// Why an agent whose list of tools names none that it can have does not start: it could only talk.
+    pub(crate) fn refusal(&self, session: &Session) -> Option<String> {
+        let named = self.kind.tools.as_ref().filter(|tools| !tools.is_empty())?;
+        let has_any = !self.kind.servers.is_empty() || !self.tools_of_session(session).is_empty();
+        (!has_any).then(|| {
+            format!(
+                "The agent {} would have no tools: none of those that its definition lists can be used here ({}). Correct \
+                 its list, or name another subagent_type.",
+                self.kind.name,
+                named.join(", ")
+            )
+        })
     }
 
     /// The MCP servers that only this agent has, connected; they go with the value.

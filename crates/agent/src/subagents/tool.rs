@@ -58,6 +58,9 @@ impl AgentTool for Agent {
                 Ok(job) => job,
                 Err(message) => return Outcome::Failed { message, misuse: true }.into(),
             };
+            if let Some(message) = job.refusal(session) {
+                return Outcome::Failed { message, misuse: false }.into();
+            }
             let wanted = call.input.get("run_in_background").and_then(Value::as_bool);
             // What a subagent hands on it waits for: nobody else would hear the report.
             let background = session.has_background()

@@ -300,3 +300,71 @@ async fn what_an_agent_leaves_in_the_background_ends_with_it() {
     assert_eq!(ends[0]["status"], "stopped");
     assert_eq!(ends[1]["status"], "completed");
 }
+
+/// As the real CLI 2.1.326 resolves the same lists over the same session.
+#[tokio::test]
+async fn an_agent_that_lists_search_tools_gets_them_unless_it_has_bash() {
+    let agents = json!({
+        "analyzer": {"description": "d", "prompt": "p", "tools": ["Read", "Grep", "Glob"]},
+        "rule": {"description": "d", "prompt": "p", "tools": ["Grep(x)", "Read"]},
+        "with_bash": {"description": "d", "prompt": "p", "tools": ["Read", "Grep", "Glob", "Bash"]},
+        "bash_taken": {"description": "d", "prompt": "p", "tools": ["Read", "Grep", "Bash"], "disallowedTools": ["Bash"]},
+        "grep_taken": {"description": "d", "prompt": "p", "tools": ["Grep", "Glob", "Read"], "disallowedTools": ["Grep"]},
+        "unknown": {"description": "d", "prompt": "p", "tools": ["Read", "Bogus"]},
+        "todo": {"description": "d", "prompt": "p", "tools": ["Read", "TodoWrite", "TaskList"]},
+        "unlisted": {"description": "d", "prompt": "p", "disallowedTools": ["Bash"]},
+        "star": {"description": "d", "prompt": "p", "tools": ["*", "Grep"]},
+        "empty": {"description": "d", "prompt": "p", "tools": []},
+    })
+    .to_string();
+    let cases: [(&str, &str, &[&str]); 12] = [
+        ("", "analyzer", &["Glob", "Grep", "Read"]),
+        ("", "rule", &["Grep", "Read"]),
+        ("", "with_bash", &["Bash", "Read"]),
+        ("", "bash_taken", &["Grep", "Read"]),
+        ("", "grep_taken", &["Glob", "Read"]),
+        ("", "unknown", &["Read"]),
+        ("", "todo", &["Read"]),
+        ("", "empty", &[]),
+        ("--tools=Agent,Read", "analyzer", &["Glob", "Grep", "Read"]),
+        ("--tools=Agent,Read", "with_bash", &["Glob", "Grep", "Read"]),
+        ("--tools=Agent,Read,Grep,Glob,Bash", "with_bash", &["Bash", "Glob", "Grep", "Read"]),
+        ("--disallowedTools=Grep", "analyzer", &["Glob", "Read"]),
+    ];
+    for (flag, kind, tools) in cases {
+        let flags: Vec<&str> =
+            ["--agents", &agents, flag].into_iter().filter(|flag| !flag.is_empty()).collect();
+        let test = session(&flags);
+        assert_eq!(offered(&test, kind).await, tools, "{kind} {flag}");
+    }
+    let test = session(&["--agents", &agents]);
+    for kind in ["unlisted", "star"] {
+        let offered = offered(&test, kind).await;
+        assert!(!offered.iter().any(|tool| tool == "Grep" || tool == "Glob"), "{kind}: {offered:?}");
+    }
+}
+
+/// The names of the tools that a subagent's request offers.
+async fn offered(test: &TestSession, kind: &str) -> Vec<String> {
+    test.will_say(&["done"]);
+    let input = task(json!({"run_in_background": false, "subagent_type": kind}));
+    let ran = Agent.run(&test.call("Agent", input), &test.session).await;
+    assert!(matches!(ran.outcome, Outcome::Done(_)), "{kind}: {:?}", ran.outcome);
+    let asked = test.model.asked.lock().unwrap().pop().expect("a request");
+    let mut names: Vec<String> = asked.tools.iter().map(|tool| tool.name().to_owned()).collect();
+    names.sort();
+    names
+}
+
+#[tokio::test]
+async fn an_agent_whose_list_names_no_tool_there_is_is_refused() {
+    let agents = json!({"lost": {"description": "d", "prompt": "p", "tools": ["Bogus", "read"]}}).to_string();
+    let test = session(&["--agents", &agents]);
+    for background in [true, false] {
+        let input = task(json!({"run_in_background": background, "subagent_type": "lost"}));
+        let ran = Agent.run(&test.call("Agent", input), &test.session).await;
+        let Outcome::Failed { message, misuse: false } = &ran.outcome else { panic!("{:?}", ran.outcome) };
+        assert!(message.contains("lost") && message.contains("Bogus, read"), "{message}");
+    }
+    assert_eq!(test.model.asked.lock().unwrap().len(), 0);
+}
