@@ -31,6 +31,10 @@ pub(crate) fn main(arguments: impl Iterator<Item = String>) -> ExitCode {
     };
     let script = script.or_else(|| std::env::var(SCRIPT_VARIABLE).ok().filter(|name| !name.is_empty()));
     match Command::read(arguments, cwd, Environment::of_process()) {
+        Ok(Command::AuthStatus(status)) => {
+            print(&status.text);
+            if status.logged_in { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+        }
         Ok(Command::Version) => {
             print(&format!("{PROTOCOL_VERSION} (Pilothouse {})", env!("CARGO_PKG_VERSION")));
             ExitCode::SUCCESS

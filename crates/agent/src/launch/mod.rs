@@ -1,5 +1,6 @@
 //! The command line, read and checked: everything that decides how a session runs.
 
+mod auth;
 mod content;
 mod environment;
 mod read;
@@ -14,6 +15,7 @@ use pilothouse_rules::Mode;
 use pilothouse_settings::{Locations, Sources};
 use serde_json::{Map, Value};
 
+pub use auth::AuthStatus;
 pub use environment::Environment;
 pub(crate) use values::{EFFORTS, THINKING_DISPLAYS};
 
@@ -25,6 +27,8 @@ pub const PROTOCOL_VERSION: &str = "2.1.325";
 pub enum Command {
     /// Run a session.
     Run(Box<Launch>),
+    /// Print who pays.
+    AuthStatus(AuthStatus),
     /// Print the version.
     Version,
     /// Print the flags.

@@ -6,7 +6,8 @@ use pilothouse_settings::Sources;
 
 use super::values::{self, choice, limit, refuse, text};
 use super::{
-    Command, Debug, Environment, InputFormat, Launch, OutputFormat, Refused, Resume, content, refused,
+    AuthStatus, Command, Debug, Environment, InputFormat, Launch, OutputFormat, Refused, Resume, content,
+    refused,
 };
 
 const MODES: &str = "acceptEdits, auto, bypassPermissions, manual, dontAsk, plan";
@@ -23,6 +24,10 @@ impl Command {
         cwd: impl Into<PathBuf>,
         env: Environment,
     ) -> Result<Self, Refused> {
+        let tokens: Vec<String> = tokens.into_iter().map(Into::into).collect();
+        if let Some(status) = AuthStatus::asked(&tokens, &env) {
+            return status.map(Self::AuthStatus);
+        }
         let argv = Argv::parse(tokens).map_err(|error| match error {
             LaunchError::NeedsValue(flag) => Refused(format!("error: option '{flag}' argument missing")),
             other => Refused(format!("error: {other}")),

@@ -204,3 +204,63 @@ fn a_subcommand_is_a_prompt_where_something_is_to_be_printed() {
         assert!(launched(line).prompt.is_some(), "{line}");
     }
 }
+
+/// Each row is what the real CLI 2.1.326 prints for the same variables.
+#[test]
+fn auth_status_names_the_variable_that_pays_and_fails_without_one() {
+    let key = ("ANTHROPIC_API_KEY", "k");
+    let token = ("ANTHROPIC_AUTH_TOKEN", "t");
+    let oauth = ("CLAUDE_CODE_OAUTH_TOKEN", "o");
+    let cases: [(&[(&str, &str)], bool, &str, Option<&str>); 7] = [
+        (&[], false, "none", None),
+        (&[("ANTHROPIC_API_KEY", "")], false, "none", None),
+        (&[key], true, "api_key", Some("ANTHROPIC_API_KEY")),
+        (&[token], true, "oauth_token", None),
+        (&[oauth], true, "oauth_token", None),
+        (&[oauth, key], true, "api_key", Some("ANTHROPIC_API_KEY")),
+        (&[token, key], true, "oauth_token", Some("ANTHROPIC_API_KEY")),
+    ];
+    for (variables, logged_in, method, source) in cases {
+        let variables = variables.iter().chain(&[("HOME", "/home/ann")]);
+        let env: Environment = variables.map(|(name, value)| (name.to_string(), value.to_string())).collect();
+        for line in ["auth status --json", "auth status", "--settings {} auth status --json"] {
+            let Ok(Command::AuthStatus(status)) = Command::read(line.split(' '), "/tmp", env.clone()) else {
+                panic!("{line}");
+            };
+            let told: serde_json::Value = serde_json::from_str(&status.text).unwrap();
+            assert_eq!(
+                (status.logged_in, told["loggedIn"].as_bool()),
+                (logged_in, Some(logged_in)),
+                "{env:?}"
+            );
+            assert_eq!((told["authMethod"].as_str(), told["apiKeySource"].as_str()), (Some(method), source));
+            assert_eq!(told["configDirectory"], "/home/ann/.claude");
+            assert_eq!(told["projectsDirectory"], "/home/ann/.claude/projects");
+            assert_eq!(told["apiProvider"], "firstParty");
+            assert!(told["loginExpiresAt"].is_null() && told.get("loginExpiresAt").is_some());
+        }
+    }
+}
+
+#[test]
+fn auth_status_as_text_names_key_token_and_address() {
+    let env: Environment =
+        [("ANTHROPIC_AUTH_TOKEN", "t"), ("ANTHROPIC_API_KEY", "k"), ("ANTHROPIC_BASE_URL", "http://x")]
+            .iter()
+            .map(|(name, value)| (name.to_string(), value.to_string()))
+            .collect();
+    let Ok(Command::AuthStatus(status)) = Command::read(["auth", "status", "--text"], "/tmp", env) else {
+        panic!()
+    };
+    assert_eq!(
+        status.text,
+        "Auth token: ANTHROPIC_AUTH_TOKEN\nAPI key: ANTHROPIC_API_KEY\nAnthropic base URL: http://x"
+    );
+    assert!(
+        matches!(read("auth status --bogus"), Err(refused) if refused == "error: unknown option '--bogus'")
+    );
+    assert!(read("auth login").is_err() && read("auth").is_err());
+    // With --print the words are a prompt, and after a flag that takes a value the first one is that.
+    assert!(matches!(read("-p auth"), Ok(Command::Run(_))));
+    assert!(matches!(read("--model auth status"), Ok(Command::Run(_))));
+}

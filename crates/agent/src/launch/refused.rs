@@ -33,7 +33,7 @@ pub(super) fn subcommand(word: &str) -> Option<&'static str> {
         "agents" | "attach" | "kill" | "logs" | "purge" | "respawn" | "rm" | "stop" => {
             "an agent runs as long as its host, and none is kept in the background"
         }
-        "auth" | "setup-token" => "there are no accounts; set ANTHROPIC_API_KEY",
+        "auth" | "setup-token" => "there are no accounts; set ANTHROPIC_API_KEY, and see `auth status`",
         "auto-mode" => "there is no safety check to set up; write permission rules",
         "doctor" => "it checks the real CLI; `pilothouse doctor` checks this program",
         "gateway" => "requests go to ANTHROPIC_BASE_URL without a gateway of our own",
