@@ -127,7 +127,7 @@ impl Board {
         args.check()?;
         self.last_id += 1;
         let id = self.last_id;
-        let said = format!("Task #{id} is on the list: {subject}");
+        let said = format!("Task #{id} created successfully: {subject}");
         let result =
             json!({ "task": { "id": id.to_string(), "subject": subject, "description": description } });
         self.tasks.insert(id, Entry { subject, description, active_form, metadata, ..Entry::default() });
@@ -139,11 +139,15 @@ impl Board {
         let id = args.text("taskId");
         args.check()?;
         let Some((id, task)) = self.find(&id) else {
-            return Ok(Outcome::text(missing(&id), json!({ "task": null })));
+            return Ok(Outcome::text(MISSING, json!({ "task": null })));
         };
-        let mut said =
-            format!("Task #{id}: {}\nStatus: {}\n{}", task.subject, task.status.name(), task.description);
-        for (what, ids) in [("Waits for", &task.blocked_by), ("Is waited for by", &task.blocks)] {
+        let mut said = format!(
+            "Task #{id}: {}\nStatus: {}\nDescription: {}",
+            task.subject,
+            task.status.name(),
+            task.description
+        );
+        for (what, ids) in [("Blocked by", &task.blocked_by), ("Blocks", &task.blocks)] {
             if !ids.is_empty() {
                 said.push_str(&format!("\n{what}: {}", numbers(ids)));
             }
@@ -166,7 +170,7 @@ impl Board {
             let owner = task.owner.as_ref().map(|owner| format!(" ({owner})")).unwrap_or_default();
             let waits = match blocked_by.is_empty() {
                 true => String::new(),
-                false => format!(", waits for {}", numbers(&blocked_by)),
+                false => format!(" [blocked by {}]", numbers(&blocked_by)),
             };
             said.push(format!("#{id} [{}] {}{owner}{waits}", task.status.name(), task.subject));
             let mut summary =
@@ -177,7 +181,7 @@ impl Board {
             }
             tasks.push(summary);
         }
-        let said = if said.is_empty() { "There are no tasks.".to_owned() } else { said.join("\n") };
+        let said = if said.is_empty() { "No tasks found".to_owned() } else { said.join("\n") };
         Ok(Outcome::text(said, json!({ "tasks": tasks })))
     }
 
@@ -199,13 +203,13 @@ impl Board {
         args.check()?;
         let Some((id, task)) = self.find(&wanted) else {
             let result = json!({
-                "success": false, "taskId": wanted, "updatedFields": [], "error": missing(&wanted),
+                "success": false, "taskId": wanted, "updatedFields": [], "error": MISSING,
             });
-            return Ok(Outcome::text(missing(&wanted), result));
+            return Ok(Outcome::text(MISSING, result));
         };
         let before = task.status;
         let mut changed = Vec::new();
-        let Some(task) = self.tasks.get_mut(&id) else { return Err(Outcome::failed(missing(&wanted))) };
+        let Some(task) = self.tasks.get_mut(&id) else { return Err(Outcome::failed(MISSING)) };
         let [subject, description, active_form, owner] = &mut texts;
         let places =
             [("subject", subject, &mut task.subject), ("description", description, &mut task.description)];
@@ -259,10 +263,8 @@ impl Board {
                 result.insert("statusChange".to_owned(), json!({ "from": before.name(), "to": to }));
             }
         }
-        let said = match changed.is_empty() {
-            true => format!("Nothing changed in task #{id}"),
-            false => format!("Changed in task #{id}: {}", changed.join(", ")),
-        };
+        // Hosts read these texts to draw the list, so they are those of the real CLI.
+        let said = format!("Updated task #{id} {}", changed.join(", "));
         Ok(Outcome::text(said, result))
     }
 
@@ -308,9 +310,7 @@ impl Status {
     }
 }
 
-fn missing(id: &str) -> String {
-    format!("There is no task {id:?}; TaskList shows those there are")
-}
+const MISSING: &str = "Task not found";
 
 fn numbers(ids: &[u64]) -> String {
     ids.iter().map(|id| format!("#{id}")).collect::<Vec<_>>().join(", ")

@@ -84,9 +84,10 @@ fn fields(rows: &[Value]) -> BTreeMap<String, BTreeSet<String>> {
     for row in rows.iter().filter(|row| row["dir"] == "out") {
         let Some(message) = row.get("msg").filter(|message| message.is_object()) else { continue };
         let mut names = said(message, "");
-        for inner in ["request", "message"] {
+        for inner in ["request", "message", "event"] {
             names.append(&mut said(&message[inner], &format!("{inner}.")));
         }
+        names.append(&mut said(&message["event"]["usage"], "event.usage."));
         names.retain(|name| !WAIVED.contains(&name.rsplit('.').next().unwrap_or_default()));
         all.entry(kind(message)).and_modify(|have| have.retain(|name| names.contains(name))).or_insert(names);
     }
@@ -99,7 +100,12 @@ fn said(object: &Value, prefix: &str) -> BTreeSet<String> {
 }
 
 fn kind(message: &Value) -> String {
-    let subtypes = [&message["subtype"], &message["request"]["subtype"], &message["response"]["subtype"]];
+    let subtypes = [
+        &message["subtype"],
+        &message["request"]["subtype"],
+        &message["response"]["subtype"],
+        &message["event"]["type"],
+    ];
     let subtype = subtypes.into_iter().find_map(|subtype| subtype.as_str()).unwrap_or_default();
     format!("{}/{subtype}", message["type"].as_str().unwrap_or_default())
 }

@@ -12,7 +12,18 @@ use serde_json::{Map, Value, json};
 use crate::json::sorted_text;
 
 /// Their output is data, and compared to the letter; so is that of MCP tools.
-const OUTPUT_TOOLS: &[&str] = &["Bash", "Read", "Grep", "Glob"];
+const OUTPUT_TOOLS: &[&str] =
+    &["Bash", "Read", "Grep", "Glob", "TaskCreate", "TaskGet", "TaskList", "TaskUpdate"];
+
+/// How texts begin that hosts tell things apart by. They are compared to the letter; other errors are a CLI's own words.
+const MARKERS: &[&str] = &[
+    "[ede_diagnostic] ",
+    "prompt_check: ",
+    "[Request interrupted by user",
+    "Reached maximum ",
+    "No conversation found with session ID: ",
+    "No message found with message.uuid of: ",
+];
 
 /// Ids, times and temporary names, which no two runs share.
 static CHANGING: LazyLock<Vec<(Regex, &'static str)>> = LazyLock::new(|| {
@@ -57,7 +68,9 @@ fn message_values(message: &Value, tools: &mut BTreeMap<String, String>) -> Vec<
         }
         "user" => {
             let results = blocks.iter().filter(|block| block["type"] == "tool_result");
-            results.map(|block| tool_result(block, tools)).collect()
+            let marks = blocks.iter().filter_map(|block| marked(&block["text"]));
+            let marks = marks.map(|text| format!("user {text}"));
+            results.map(|block| tool_result(block, tools)).chain(marks).collect()
         }
         "result" => result(message),
         "control_request" => asked(&message["request"]).into_iter().collect(),
@@ -89,11 +102,17 @@ fn result(message: &Value) -> Vec<String> {
         keys.push("result");
     }
     let mut kept = picked(message, &keys);
-    kept["errors"] = json!(message["errors"].as_array().is_some_and(|errors| !errors.is_empty()));
+    let errors = message["errors"].as_array().map(Vec::as_slice).unwrap_or_default();
+    kept["errors"] = errors.iter().map(|error| marked(error).unwrap_or("…")).collect();
     let denials = message["permission_denials"].as_array().map(Vec::as_slice).unwrap_or_default();
     let denials: Value =
         denials.iter().map(|denial| json!([denial["tool_name"], denial["tool_input"]])).collect();
     vec![format!("result {}", tidy(&kept)), format!("denials {}", tidy(&denials))]
+}
+
+/// A text that hosts look for.
+fn marked(text: &Value) -> Option<&str> {
+    text.as_str().filter(|text| MARKERS.iter().any(|marker| text.starts_with(marker)))
 }
 
 fn asked(request: &Value) -> Option<String> {
