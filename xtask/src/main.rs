@@ -1,5 +1,6 @@
 //! `cargo xtask`: everything a contributor or CI runs.
 
+mod acp;
 mod alone;
 mod bench;
 mod browser;
@@ -38,6 +39,8 @@ enum Task {
     Test,
     /// Check formatting, lints, documentation and each crate by itself, then do all of `test`
     Ci,
+    /// Install the reference ACP adapter under target/ and drive our agent, or another CLI, with it
+    Acp(acp::Options),
     /// Measure the SDK against the floors and, when asked, its peers
     Bench(bench::Options),
     /// Check the page's types, and the page itself in Chromium against a real bridge
@@ -76,6 +79,7 @@ fn run(task: Task) -> Result<()> {
     match task {
         Task::Test => suite::test(),
         Task::Ci => suite::ci(),
+        Task::Acp(options) => acp::run(&options),
         Task::Bench(options) => bench::bench(&options),
         Task::Browser(options) => browser::run(&options),
         Task::Conformance(options) => conformance::run(&options),

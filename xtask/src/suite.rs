@@ -4,7 +4,7 @@ use anyhow::Result;
 
 use crate::command::{cargo, exists, run};
 use crate::stages::{Stages, say};
-use crate::{alone, browser, chaos, conformance, dag, fuzz, readers, real, schema, sdks};
+use crate::{acp, alone, browser, chaos, conformance, dag, fuzz, readers, real, schema, sdks};
 
 /// Seconds per fuzz target in a test run; finding something takes longer, this shows that nothing obvious broke.
 const FUZZ_SMOKE_SECONDS: u64 = 30;
@@ -51,6 +51,7 @@ fn test_stages(stages: &mut Stages) {
     stages.run("real CLI", real::suite);
     stages.run("conformance", conformance::suite);
     stages.run("official SDKs", sdks::suite);
+    stages.run("ACP adapter", acp::suite);
 }
 
 fn tests() -> Result<()> {
