@@ -62,3 +62,8 @@ pub use pilothouse_proto as proto;
 pub use pilothouse_rules as rules;
 /// Sessions on disk: list, read, fork, rename, tag, delete.
 pub use pilothouse_store as sessions;
+
+/// The Rust snippets of the repository's README, compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct RepositoryReadme;

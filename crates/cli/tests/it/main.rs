@@ -19,6 +19,7 @@ mod seed_client;
 mod serve;
 mod served;
 mod sessions;
+mod snippets;
 mod strays;
 mod tape;
 mod terminal;
