@@ -293,6 +293,14 @@ export async function aRefusedKeyIsAnError(world) {
   await world.prompt('go');
 }
 
+export async function aMissingKeyIsAnError(world) {
+  await world.script();
+  await world.connect({ env: { ANTHROPIC_API_KEY: '' } });
+  const begun = await world.begin().then(() => true, (error) => { world.log(`new -> error ${error.code}`); return false; });
+  world.hidesWords = true;
+  if (begun) await world.prompt('go');
+}
+
 export async function anAnswerThatIsCutOffAgainAndAgainIsAnError(world) {
   await started(world, [text('half', { stop_reason: 'max_tokens', repeat: 8 })]);
   world.hidesWords = true;

@@ -8,6 +8,7 @@ use pilothouse_link::{Agent, Responder};
 use pilothouse_proto::control::{Initialize, InitializeResponse, ManifestFate};
 use pilothouse_proto::mcp::McpSdkServer;
 use pilothouse_proto::message::FastModeState;
+use pilothouse_proto::system::ApiKeySource;
 use pilothouse_proto::{AccountInfo, ApiProvider, McpServerConfig, PermissionMode};
 use serde_json::{Value, json};
 
@@ -129,7 +130,11 @@ fn response(session: &Session, hooks: bool) -> InitializeResponse {
         models: offers::models(session),
         account: AccountInfo {
             token_source: "none".into(),
-            api_key_source: key_source(session).as_str().into(),
+            // Hosts take any text for a key.
+            api_key_source: Some(key_source(session))
+                .filter(|source| *source != ApiKeySource::None)
+                .map(|source| source.as_str().to_owned())
+                .into(),
             api_provider: ApiProvider::from("firstParty").into(),
             ..AccountInfo::default()
         },

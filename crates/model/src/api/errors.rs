@@ -30,7 +30,11 @@ pub(super) fn no_credentials() -> ApiFailure {
     ApiFailure {
         kind: FailureKind::NoCredentials,
         class: AssistantError::AuthenticationFailed,
-        ..plain("Not logged in · Set ANTHROPIC_API_KEY, ANTHROPIC_AUTH_TOKEN or CLAUDE_CODE_OAUTH_TOKEN")
+        // Hosts look for "run /login" to offer a login of their own.
+        ..plain(
+            "Not logged in · Please run /login where the host has one, or set ANTHROPIC_API_KEY, \
+             ANTHROPIC_AUTH_TOKEN or CLAUDE_CODE_OAUTH_TOKEN",
+        )
     }
 }
 
