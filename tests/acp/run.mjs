@@ -28,7 +28,7 @@ async function one(name) {
   let failed;
   try {
     await Promise.race([scenarios[name](world), late]);
-    world.logAsides();
+    await world.logAsides();
   } catch (error) {
     failed = inspect(error);
   }

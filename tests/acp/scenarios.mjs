@@ -26,7 +26,6 @@ export async function aPromptIsAnswered(world) {
 async function account(world, env) {
   await world.script();
   await world.connect({ env });
-  for (let tries = 0; tries < 200 && world.account === undefined; tries += 1) await sleep(50);
 }
 
 export async function theAccountIsToldBeforeASession(world) {

@@ -167,7 +167,8 @@ export class World {
   }
 
   /** What the adapter tells when it likes: the account, and the tokens in use. */
-  logAsides() {
+  async logAsides() {
+    for (let tries = 0; tries < 200 && this.account === undefined; tries += 1) await sleep(50);
     this.log(`account ${this.account}`);
     this.log(`used ${this.used.join(' ')}`);
   }
