@@ -40,7 +40,7 @@ export async function pairing(world) {
   await page.goto(pairing_url);
   await page.getByLabel('Name of this device').fill('The first');
   await page.getByRole('button', { name: 'Pair this browser' }).click();
-  await page.getByText('No session runs.').waitFor();
+  await page.getByText('No sessions yet.').waitFor();
   assert.equal(new URL(page.url()).hash, '#/');
   const cookies = await page.context().cookies();
   assert.ok(cookies.every((cookie) => cookie.httpOnly && cookie.sameSite === 'Strict'), JSON.stringify(cookies));
@@ -51,13 +51,13 @@ export async function pairing(world) {
   await until('the used code is refused', async () => (await second.getByRole('alert').textContent()) !== '');
   // The first one is known from now on.
   await page.reload();
-  await page.getByText('No session runs.').waitFor();
+  await page.getByText('No sessions yet.').waitFor();
 }
 
 export async function a_session_in_the_demo(world) {
   await world.serve({ script: 'demo' });
   const page = await world.page();
-  await page.getByText('no model is behind it').waitFor();
+  await page.getByText('no model behind it').waitFor();
   const session = await world.start(page, 'hello');
   await said(page, 'This is the demo');
   await page.locator('.row.user').getByText('hello').waitFor();
@@ -312,7 +312,7 @@ export async function sessions_from_before(world) {
   await recent.waitFor({ state: 'detached' });
   await page.getByRole('searchbox', { name: 'Search sessions' }).fill('albatross');
   await recent.click();
-  await page.getByRole('dialog', { name: 'Resume session' }).getByRole('button', { name: /^Go on/ }).click();
+  await page.getByRole('dialog', { name: 'Resume session' }).getByRole('button', { name: /^Resume/ }).click();
   await page.locator('.chat[data-session]').waitFor();
   await say(page, 'here again');
   await said(page, 'You said: here again');
@@ -323,7 +323,7 @@ export async function commands_are_completed(world) {
   const page = await world.page();
   await world.start(page, 'hello');
   await page.locator('.row.turn').waitFor();
-  const field = page.getByRole('combobox', { name: 'Message' });
+  const field = page.getByRole('textbox', { name: 'Message' });
   await field.fill('/');
   const list = page.getByRole('listbox', { name: 'Commands' });
   await list.waitFor();
@@ -342,7 +342,7 @@ export async function pictures(world) {
   const page = await world.page();
   await world.start(page, 'hello');
   await page.locator('.row.turn').waitFor();
-  await page.getByRole('combobox', { name: 'Message' }).focus();
+  await page.getByRole('textbox', { name: 'Message' }).focus();
   await page.evaluate(async () => {
     const canvas = new OffscreenCanvas(40, 30);
     canvas.getContext('2d').fillRect(0, 0, 40, 30);

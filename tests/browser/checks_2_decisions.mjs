@@ -189,7 +189,7 @@ export async function allowed_and_nobody_knows_whether_it_ran(world) {
   assert.equal(await unknown.count(), 0);
   // The bridge dies, and the CLI with it, while the command runs.
   await world.restart('SIGKILL');
-  await unknown.getByText('It is not known whether this ran.').waitFor();
+  await unknown.getByText('Outcome unknown: check before you repeat it.').waitFor();
   await page.locator('.call').getByText('outcome unknown').waitFor();
   await page.locator('.row.note.bad').getByText('Bash was allowed by Helm, and nobody knows whether it ran').waitFor();
   // The same when somebody ends the session; and what has a result is not among them.

@@ -41,7 +41,7 @@ export async function older_sessions_come_page_by_page(world) {
   await page.getByRole('searchbox', { name: 'Search sessions' }).fill('VOYAGE 29');
   await until('one is left', async () => (await names.allTextContents()).join() === 'voyage 29 of the ship');
   await names.click();
-  await page.getByRole('dialog', { name: 'Resume session' }).getByRole('button', { name: /^Go on/ }).click();
+  await page.getByRole('dialog', { name: 'Resume session' }).getByRole('button', { name: /^Resume/ }).click();
   await page.locator('.row.user').getByText('voyage 29 of the ship').waitFor();
 }
 
@@ -75,7 +75,7 @@ export async function put_aside_and_in_use(world) {
   await other.locator('.row.note').getByText('Stopped by Laptop').waitFor();
   // It is in the list again when it is taken back.
   await other.getByRole('button', { name: 'Session menu' }).click();
-  await other.getByRole('button', { name: /^Take back/ }).click();
+  await other.getByRole('button', { name: /^Unarchive/ }).click();
   await page.locator(`.card[data-session="${first}"]`).waitFor();
 }
 

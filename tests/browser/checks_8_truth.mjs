@@ -33,7 +33,7 @@ export async function a_log_that_fails_ends_the_session_for_all_to_see(world) {
   await card(page).waitFor({ state: 'detached' });
   await page.locator('.gone').getByText('the disk is full').waitFor();
   await page.locator('.gone').getByRole('button', { name: 'Resume' }).waitFor();
-  assert.equal(await page.getByRole('combobox', { name: 'Message' }).isVisible(), false);
+  assert.equal(await page.getByRole('textbox', { name: 'Message' }).isVisible(), false);
 }
 
 export async function what_waits_no_longer_is_not_shown(world) {
@@ -117,10 +117,10 @@ export async function the_bridge_says_how_long_a_message_may_be(world) {
   const page = await world.page();
   await world.start(page, 'hello');
   await rested(page);
-  const field = page.getByRole('combobox', { name: 'Message' });
+  const field = page.getByRole('textbox', { name: 'Message' });
   await field.fill('letters '.repeat(3000));
   await Promise.all([
-    page.locator('.toast').getByText('more than one message can carry').waitFor(),
+    page.locator('.toast').getByText('Too large for one message').waitFor(),
     page.getByRole('button', { name: 'Send' }).click(),
   ]);
   assert.equal(await page.locator('.list-head .sync.live').count(), 1);

@@ -8,6 +8,7 @@ export class Gate {
   #target = 0;
   #shut = false;
   #swallows = false;
+  #frozen = false;
 
   /** Opens one at a free port, for what is under `path`; some proxies take that away from what they pass on. */
   static async open(path, strips = false) {
@@ -37,6 +38,12 @@ export class Gate {
     this.#shut = false;
   }
 
+  /** Passes nothing on and breaks nothing, as a network does that is gone; or goes on. */
+  freeze(frozen = true) {
+    this.#frozen = frozen;
+    for (const socket of this.#sockets) frozen ? socket.pause() : socket.resume();
+  }
+
   /** Lets what is asked next come through, and breaks the connection instead of letting the answer back. */
   swallowNextAnswer() {
     this.#swallows = true;
@@ -54,6 +61,7 @@ export class Gate {
       return;
     }
     this.#sockets.add(socket);
+    if (this.#frozen) socket.pause();
     socket.on('close', () => this.#sockets.delete(socket));
   }
 

@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { Gate } from './gate.mjs';
@@ -40,7 +40,7 @@ export class World {
 
   /** Starts the bridge: with a script of this folder, or with the demo. */
   async serve({ script = 'talk.toml', path = null, strips = false, gate = false, further = [] } = {}) {
-    const args = [...(script === 'demo' ? ['--demo'] : ['--script', join(HERE, script)]), ...further];
+    const args = [...(script === 'demo' ? ['--demo'] : ['--script', resolve(HERE, script)]), ...further];
     if (gate || path !== null) {
       this.#gate = await Gate.open(path ?? '', strips);
       args.push('--public-url', this.#gate.url);
@@ -198,7 +198,7 @@ export class World {
 
 /** Says something in the chat. */
 export async function say(page, words) {
-  await page.getByRole('combobox', { name: 'Message' }).fill(words);
+  await page.getByRole('textbox', { name: 'Message' }).fill(words);
   await page.getByRole('button', { name: 'Send' }).click();
 }
 

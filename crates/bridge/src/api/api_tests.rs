@@ -101,6 +101,8 @@ fn events() -> Vec<Event> {
             message: json(json!({"content": [{"type": "text", "text": "hi"}]})),
             parent_tool_use_id: None,
             rendered: vec![Some("<p>hi</p>".to_owned())],
+            error: Some("rate_limit".to_owned()),
+            error_status: Some(429),
         }
         .into(),
         ToolResult {
@@ -109,6 +111,7 @@ fn events() -> Vec<Event> {
             tool_name: Some("Bash".to_owned()),
             images: vec![Image { media_type: "image/png".to_owned(), data: "AA==".to_owned() }],
             is_error: Some(false),
+            not_run: Some(NotRun::Denied),
             parent_tool_use_id: None,
             details: Some(json(json!({"stdout": "done"}))),
             diff: Some(diff()),

@@ -89,6 +89,12 @@ pub struct Assistant {
     /// Safe HTML of each block of `content` that has words; null for the others. *Extension.*
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rendered: Vec<Option<String>>,
+    /// The kind of API error that this message stands for, in the CLI's word, such as `rate_limit`. *Extension.*
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// The HTTP status of that error; without it the API did not answer. *Extension.*
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error_status: Option<u64>,
 }
 
 /// A tool is done.
@@ -108,6 +114,9 @@ pub struct ToolResult {
     /// Whether the tool failed. *Extension.*
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub is_error: Option<bool>,
+    /// Why the tool did not run, or not to its end, when that is no failure of its own. *Extension.*
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_run: Option<NotRun>,
     /// The call that started the subagent whose tool this is. *Extension.*
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent_tool_use_id: Option<String>,
@@ -117,12 +126,22 @@ pub struct ToolResult {
     /// What the call changed in a file. *Extension.*
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub diff: Option<Diff>,
-    /// That `content` has only the beginning, and where the rest is. *Extension.*
+    /// That `content` has only one end of it, and where the rest is. *Extension.*
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub truncated: Option<Truncated>,
     /// That `details` were too long, and where they are. *Extension.*
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub truncated_details: Option<Truncated>,
+}
+
+/// Why a tool did not run, or not to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum NotRun {
+    /// The user, a rule, a mode or a hook said no.
+    Denied,
+    /// The turn was interrupted.
+    Stopped,
 }
 
 /// A turn is over.
@@ -138,6 +157,9 @@ pub struct TurnEnd {
     /// What went wrong.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
+    /// The HTTP status of the API error that ended the turn. *Extension.*
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error_status: Option<u64>,
     /// What the session has cost so far, in US dollars.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<f64>,

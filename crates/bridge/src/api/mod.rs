@@ -25,7 +25,7 @@ pub use client::{
 pub use error::{ErrorCode, MessageError};
 pub use event::{
     Assistant, Event, Frame, InputState, InputStateChange, InterruptRequested, ModeChanged, ModelChanged,
-    Partial, PermissionRequest, PermissionResolved, SessionArchived, SessionRenamed, SessionState,
+    NotRun, Partial, PermissionRequest, PermissionResolved, SessionArchived, SessionRenamed, SessionState,
     SystemEvent, ToolResult, TurnEnd, UserInput,
 };
 pub use ids::{ApprovalId, ClientMessageId, InputId, RequestId, Seq, SessionId};

@@ -56,7 +56,7 @@ pub struct SessionView {
     pub last_line: Option<String>,
     /// What it has cost, in US dollars.
     pub cost: f64,
-    /// How much of what the model can take in is taken, in percent.
+    /// How much of the model's context window is used, in percent; absent while the CLI has not said how large it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context_percent: Option<u8>,
     /// When it was made, in milliseconds since 1970.
@@ -79,6 +79,9 @@ pub struct SessionView {
     /// The messages that wait, oldest first.
     #[serde(default)]
     pub queue: Vec<InputId>,
+    /// What each task does that runs in the background, whether a turn runs or not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub background: Vec<String>,
 }
 
 impl SessionView {

@@ -1,11 +1,14 @@
 //! Markdown to HTML that can do no harm.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::LazyLock;
 
 use ammonia::Builder;
-use pulldown_cmark::{CodeBlockKind, CowStr, Event, LinkType, Options, Parser, Tag, TagEnd, html::push_html};
+use pulldown_cmark::{
+    CodeBlockKind, CowStr, Event, LinkType, Options, Parser, Tag, TagEnd, TextMergeStream, html::push_html,
+};
 
+use super::address;
 use super::highlight::{self, CLASSES, Language};
 
 /// Longer texts are shown as they are.
@@ -32,8 +35,10 @@ pub(super) fn html(text: &str, breaks: Breaks) -> String {
         return plain(text);
     }
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
-    let mut filter =
-        Filter { parser: Parser::new_ext(text, options), open: Vec::new(), parts: 0, links: 0, breaks };
+    // Terminal programs colour their text with escape sequences, which a page would print.
+    let text = &*without_escapes(text);
+    let parser = TextMergeStream::new(Parser::new_ext(text, options));
+    let mut filter = Filter { parser, next: VecDeque::new(), open: Vec::new(), parts: 0, links: 0, breaks };
     let mut html = String::with_capacity(text.len() * 2);
     push_html(&mut html, &mut filter);
     if filter.parts > MOST_PARTS {
@@ -58,6 +63,10 @@ pub(super) fn words(line: &str) -> String {
         }
     }
     said.trim().to_owned()
+}
+
+fn without_escapes(text: &str) -> std::borrow::Cow<'_, str> {
+    if text.contains('\u{1b}') { anstream::adapter::strip_str(text).to_string().into() } else { text.into() }
 }
 
 fn plain(text: &str) -> String {
@@ -121,7 +130,9 @@ fn language_class(name: &'static str) -> &'static str {
 
 /// The parts of a text, without those that have no place on the page.
 struct Filter<'a> {
-    parser: Parser<'a>,
+    parser: TextMergeStream<'a, Parser<'a>>,
+    /// Parts that one part became, and which come first.
+    next: VecDeque<Event<'a>>,
     /// What each open part became; nothing when it was left out.
     open: Vec<Option<TagEnd>>,
     parts: usize,
@@ -139,8 +150,12 @@ impl<'a> Iterator for Filter<'a> {
             if self.parts > MOST_PARTS {
                 return None;
             }
+            if let Some(event) = self.next.pop_front() {
+                return Some(event);
+            }
             let event = self.parser.next()?;
             let event = match event {
+                Event::Text(text) if self.links == 0 => Some(self.with_links(text)),
                 Event::Start(Tag::CodeBlock(kind)) => Some(self.code(&kind)),
                 Event::Start(tag) => self.begin(tag),
                 Event::End(_) => {
@@ -167,6 +182,28 @@ impl<'a> Filter<'a> {
         self.links += usize::from(matches!(tag, Some(Tag::Link { .. })));
         self.open.push(tag.as_ref().map(Tag::to_end));
         tag.map(Event::Start)
+    }
+
+    /// A text whose bare addresses are links; the first of its parts.
+    fn with_links(&mut self, text: CowStr<'a>) -> Event<'a> {
+        let mut rest = text.as_ref();
+        while let Some(found) = address::first(rest) {
+            let (before, from) = rest.split_at(found.start);
+            let (url, after) = from.split_at(found.len());
+            let owned = |part: &str| CowStr::from(part.to_owned());
+            let (dest_url, title, id) = (owned(url), CowStr::from(""), CowStr::from(""));
+            self.next.push_back(Event::Text(owned(before)));
+            let link = Tag::Link { link_type: LinkType::Autolink, dest_url, title, id };
+            self.next.push_back(Event::Start(link));
+            self.next.push_back(Event::Text(owned(url)));
+            self.next.push_back(Event::End(TagEnd::Link));
+            rest = after;
+        }
+        if self.next.is_empty() {
+            return Event::Text(text);
+        }
+        self.next.push_back(Event::Text(CowStr::from(rest.to_owned())));
+        self.next.pop_front().unwrap_or(Event::Text(text))
     }
 
     /// What may be shown of a part; its inside is shown in any case.

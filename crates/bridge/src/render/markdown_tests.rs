@@ -115,3 +115,37 @@ fn hostile_texts_stay_within_bounds() {
     assert!(html.starts_with("<pre><code>&lt;b&gt;*&lt;b"), "too long to be rendered, and shown whole");
     assert_eq!(html.matches("&lt;b&gt;*").count(), 100_000);
 }
+
+#[test]
+fn bare_addresses_are_links_and_nothing_else_is() {
+    let link =
+        |url: &str| format!("<a href=\"{url}\" target=\"_blank\" rel=\"noopener noreferrer\">{url}</a>");
+    let rows = [
+        ("see https://a.example/b_c_d?e=1#f.", format!("see {}.", link("https://a.example/b_c_d?e=1#f"))),
+        ("(http://a.example/x_(y))", format!("({})", link("http://a.example/x_(y)"))),
+        ("**https://a.example**!", format!("<strong>{}</strong>!", link("https://a.example"))),
+        (
+            "http://a.example, http://b.example",
+            format!("{}, {}", link("http://a.example"), link("http://b.example")),
+        ),
+        ("`https://a.example`", "<code>https://a.example</code>".to_owned()),
+        ("[https://a.example](https://a.example)", link("https://a.example")),
+        (
+            "xhttps://a.example https:// javascript://x",
+            "xhttps://a.example https:// javascript://x".to_owned(),
+        ),
+        ("https://a.example/\"><b>", format!("{}\"&gt;&lt;b&gt;", link("https://a.example/"))),
+    ];
+    for (text, expected) in rows {
+        assert_eq!(rendered(text), format!("<p>{expected}</p>"), "{text}");
+    }
+    assert!(rendered("```\nhttps://a.example\n```").starts_with("<pre><code>https://a.example"));
+}
+
+#[test]
+fn escape_sequences_of_terminals_are_left_out() {
+    assert_eq!(
+        rendered("\u{1b}[1;31mred\u{1b}[0m\tand \u{1b}]8;;https://a.example\u{7}plain"),
+        "<p>red\tand plain</p>"
+    );
+}

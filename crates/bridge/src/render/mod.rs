@@ -3,6 +3,7 @@
 //! It is made once for each event, before it is stored, so that a page has nothing to parse and nothing to sanitise. What
 //! is too long to be rendered in good time is shown as it is.
 
+mod address;
 mod diff;
 mod highlight;
 mod markdown;
@@ -14,6 +15,9 @@ use serde::Deserialize;
 
 use crate::api::Event;
 use markdown::Breaks;
+
+/// The model of messages that the CLI writes itself.
+pub(crate) const NO_MODEL: &str = "<synthetic>";
 
 /// Longer texts are rendered on a thread that may take its time.
 const SHORT: usize = 4 * 1024;
@@ -64,6 +68,8 @@ fn blocks(message: &str) -> Vec<Option<String>> {
     #[derive(Deserialize)]
     struct Message {
         #[serde(default)]
+        model: Option<String>,
+        #[serde(default)]
         content: Vec<Block>,
     }
     #[derive(Deserialize)]
@@ -73,9 +79,11 @@ fn blocks(message: &str) -> Vec<Option<String>> {
         #[serde(default)]
         thinking: Option<String>,
     }
-    let content = serde_json::from_str::<Message>(message).map(|message| message.content).unwrap_or_default();
-    let words = content.into_iter().map(|block| block.text.or(block.thinking));
-    words.map(|words| words.map(|words| markdown::html(&words, Breaks::Joined))).collect()
+    let Ok(message) = serde_json::from_str::<Message>(message) else { return Vec::new() };
+    // The CLI's own messages, such as the output of `/cost`, are lines; only a model writes paragraphs.
+    let breaks = if message.model.as_deref() == Some(NO_MODEL) { Breaks::Kept } else { Breaks::Joined };
+    let words = message.content.into_iter().map(|block| block.text.or(block.thinking));
+    words.map(|words| words.map(|words| markdown::html(&words, breaks))).collect()
 }
 
 /// Text as HTML that means nothing but the text.

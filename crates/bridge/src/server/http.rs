@@ -29,6 +29,12 @@ const SUBPROTOCOL: &str = "pilothouse";
 /// What stands before a credential among the subprotocols.
 const BEARER: &str = "bearer.";
 
+/// The answer to a request without a credential.
+const UNPAIRED: &str = "pair this device first\n";
+
+/// The answer to a credential that is not known any more. The page tells the two apart by these words.
+const REVOKED: &str = "this device was revoked: pair it again\n";
+
 /// Half a year.
 const COOKIE_SECONDS: u32 = 180 * 24 * 60 * 60;
 
@@ -95,7 +101,8 @@ pub(super) async fn answer(
 
 /// The device that asks, if it may do this.
 fn authorized(shared: &Shared, headers: &HeaderMap, scope: Scope) -> Result<Device, Box<Response<Body>>> {
-    let device = presented(headers, &shared.cookie).and_then(|secret| shared.devices.authenticate(&secret));
+    let secret = presented(headers, &shared.cookie);
+    let device = secret.as_ref().and_then(|secret| shared.devices.authenticate(secret));
     match device {
         Some(device) if device.scopes.has(scope) => Ok(device),
         Some(_) => Err(Box::new(text(StatusCode::FORBIDDEN, "this device may not do that\n"))),
@@ -105,7 +112,7 @@ fn authorized(shared: &Shared, headers: &HeaderMap, scope: Scope) -> Result<Devi
             let mut wrong =
                 shared.wrong_credentials.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
             Err(Box::new(if wrong.take(Instant::now()) {
-                text(StatusCode::UNAUTHORIZED, "pair this device first\n")
+                text(StatusCode::UNAUTHORIZED, if secret.is_some() { REVOKED } else { UNPAIRED })
             } else {
                 text(StatusCode::TOO_MANY_REQUESTS, "too many wrong credentials: wait a moment\n")
             }))
@@ -243,7 +250,9 @@ async fn offer(shared: &Shared, device: &Device, request: Request<Incoming>) -> 
             let url = shared.pairing_url(&code);
             // A phone's camera is of use only where the phone can reach the bridge.
             let picture = if shared.reachable { picture::of(&url) } else { None };
-            json_response(StatusCode::OK, &json!({"code": code.as_str(), "url": url, "qr": picture}))
+            let reachable = shared.reachable;
+            let answer = json!({"code": code.as_str(), "url": url, "qr": picture, "reachable": reachable});
+            json_response(StatusCode::OK, &answer)
         }
         Err(error) => text(StatusCode::INTERNAL_SERVER_ERROR, format!("{error}\n")),
     }

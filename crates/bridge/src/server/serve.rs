@@ -146,7 +146,8 @@ impl Bridge {
             origins,
             everywhere,
             encrypted,
-            reachable: setup.public_url.is_some() || !address.ip().is_loopback(),
+            // A machine without a network listens everywhere, and is reached from nowhere else.
+            reachable: setup.public_url.is_some() || !shown.ip().is_loopback(),
             limits,
             metrics: Metrics::default(),
             files: StaticFiles::default(),

@@ -28,7 +28,11 @@ impl News {
                 (subtype, _) if interrupted && subtype != "success" => return None,
                 (_, Some(error)) => (format!("{name} failed"), short(error)),
                 (_, None) => (
-                    format!("{name} is ready"),
+                    if view.background.is_empty() {
+                        format!("{name} is ready")
+                    } else {
+                        format!("{name} still runs in the background")
+                    },
                     short(view.last_line.as_deref().unwrap_or("The turn is over.")),
                 ),
             },

@@ -89,7 +89,9 @@ fn events(message: SessionMessage, calls: &mut Calls) -> Vec<Event> {
             calls.begin(text("id"), text("name"), || Json::of(&block.get("input")));
         }
         let (message, parent_tool_use_id) = (Json::of(&message.message), message.parent_tool_use_id);
-        return vec![Assistant { message, parent_tool_use_id, rendered: Vec::new() }.into()];
+        let rendered = Vec::new();
+        let said = Assistant { message, parent_tool_use_id, rendered, error: None, error_status: None };
+        return vec![said.into()];
     }
     let mut events: Vec<Event> = Vec::new();
     for block in blocks() {
@@ -114,6 +116,7 @@ fn events(message: SessionMessage, calls: &mut Calls) -> Vec<Event> {
             tool_name: call.map(|call| call.tool),
             images: Vec::new(),
             is_error,
+            not_run: None,
             parent_tool_use_id: message.parent_tool_use_id.clone(),
             details: None,
             truncated: None,
@@ -122,7 +125,8 @@ fn events(message: SessionMessage, calls: &mut Calls) -> Vec<Event> {
         events.push(result.into());
     }
     let text = message.text();
-    if !text.trim().is_empty() {
+    // The prompt of a subagent is in the call that started it.
+    if !text.trim().is_empty() && message.parent_tool_use_id.is_none() {
         let input = UserInput {
             input_id: InputId(message.uuid.to_string()),
             text,

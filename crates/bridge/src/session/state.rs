@@ -16,8 +16,8 @@ const LAST_LINE: usize = 160;
 /// How many lines are looked at for words.
 const LINES_TRIED: usize = 8;
 
-/// How many tokens a model can take in of which nobody has said so, as most can.
-const USUAL_WINDOW: u64 = 200_000;
+/// How much a list says of a background task, in characters.
+const TASK: usize = 120;
 
 /// The state of a session after the events that were applied.
 #[derive(Debug, Clone)]
@@ -30,8 +30,10 @@ pub(crate) struct State {
     pub(crate) interrupted: bool,
     /// The newest position after which nothing was open: what comes before it is needed by nothing that goes on.
     pub(crate) at_rest: Seq,
-    /// How many tokens the model can take in.
-    context_window: u64,
+    /// The model's context window in tokens, once the CLI has said it.
+    context_window: Option<u64>,
+    /// How many of them the main conversation uses.
+    context_tokens: Option<u64>,
     /// Messages that no turn has taken yet, oldest first.
     pub(crate) inputs: Vec<Waiting>,
     /// Approvals that are over.
@@ -100,6 +102,7 @@ impl State {
             handed_over: false,
             approvals: Vec::new(),
             queue: Vec::new(),
+            background: Vec::new(),
         })
     }
 
@@ -111,7 +114,8 @@ impl State {
             view,
             turn_open: false,
             interrupted: false,
-            context_window: USUAL_WINDOW,
+            context_window: None,
+            context_tokens: None,
             inputs: Vec::new(),
             resolved: HashMap::new(),
             given: Vec::new(),
@@ -141,14 +145,12 @@ impl State {
                 }
             }
             Event::Assistant(message) => {
-                let Said { last_line, tokens } = Said::read(message.message.get());
-                if let Some(line) = last_line {
-                    self.view.last_line = Some(line);
-                }
-                // A subagent has a context of its own.
-                if let Some(tokens) = tokens.filter(|_| message.parent_tool_use_id.is_none()) {
-                    let percent = tokens.saturating_mul(100) / self.context_window;
-                    self.view.context_percent = u8::try_from(percent.min(100)).ok();
+                // A subagent has a conversation and a context of its own.
+                if message.parent_tool_use_id.is_none() {
+                    let Said { last_line, tokens } = Said::read(message.message.get());
+                    self.view.last_line = last_line.or(self.view.last_line.take());
+                    self.context_tokens = tokens.or(self.context_tokens);
+                    self.measure_context();
                 }
             }
             Event::Result(end) => {
@@ -164,7 +166,8 @@ impl State {
                 self.view.cost = end.cost.unwrap_or(self.view.cost);
                 replace(&mut self.view.claude_session_id, end.claude_session_id.as_ref());
                 replace(&mut self.view.branch, end.branch.as_ref());
-                self.context_window = end.context_window.unwrap_or(self.context_window).max(1);
+                self.context_window = end.context_window.or(self.context_window);
+                self.measure_context();
             }
             Event::PermissionRequest(request) => self.view.approvals.push(request.clone()),
             Event::PermissionResolved(resolved) => {
@@ -211,16 +214,26 @@ impl State {
             Event::SessionState(change) => {
                 self.view.state = change.state;
                 self.view.handed_over = change.handed_over;
+                // A CLI that starts has no tasks, and one that is gone has none left.
+                self.view.background.clear();
                 if change.state != Lifecycle::Running {
                     self.turn_open = false;
                 }
             }
             Event::ModeChanged(change) => self.view.permission_mode = Some(change.mode.clone()),
-            Event::ModelChanged(change) => self.view.model.clone_from(&change.model),
+            Event::ModelChanged(change) => {
+                self.view.model.clone_from(&change.model);
+                // Another model may have another window: the CLI says so at the end of its first turn.
+                self.context_window = None;
+                self.view.context_percent = None;
+            }
             Event::SessionRenamed(change) => self.view.title = Some(change.title.clone()),
             Event::SessionArchived(change) => self.view.archived = change.archived,
             Event::Frame(frame) => {
                 replace(&mut self.view.permission_mode, mode_told(&frame.kind, frame.frame.get()).as_ref());
+                if let Some(tasks) = background_told(&frame.kind, frame.frame.get()) {
+                    self.view.background = tasks;
+                }
             }
             Event::ToolResult(result) => self.given.retain(|given| given.tool_use_id != result.tool_use_id),
             Event::InterruptRequested(_) => self.interrupted = self.turn_open,
@@ -262,6 +275,13 @@ impl State {
         }
     }
 
+    /// Works out the share of the context window, where the CLI has said how large that is.
+    fn measure_context(&mut self) {
+        let (Some(tokens), Some(window)) = (self.context_tokens, self.context_window) else { return };
+        let percent = tokens.saturating_mul(100) / window.max(1);
+        self.view.context_percent = u8::try_from(percent.min(100)).ok();
+    }
+
     fn status(&self) -> ProcessStatus {
         if !self.view.approvals.is_empty() {
             ProcessStatus::WaitingApproval
@@ -293,6 +313,30 @@ fn mode_told(kind: &str, frame: &str) -> Option<String> {
     }
     let may_tell = kind == "system" && frame.contains("permissionMode");
     serde_json::from_str::<Status>(frame).ok().filter(|_| may_tell)?.permission_mode
+}
+
+/// What runs in the background from now on, if the frame says so. Tasks that the CLI keeps for itself are left out.
+fn background_told(kind: &str, frame: &str) -> Option<Vec<String>> {
+    #[derive(Deserialize)]
+    struct Changed {
+        subtype: String,
+        #[serde(default)]
+        tasks: Vec<Task>,
+    }
+    #[derive(Deserialize)]
+    struct Task {
+        #[serde(default)]
+        description: String,
+        #[serde(default)]
+        ambient: Option<bool>,
+    }
+    const SUBTYPE: &str = "background_tasks_changed";
+    if kind != "system" || !frame.contains(SUBTYPE) {
+        return None;
+    }
+    let changed = serde_json::from_str::<Changed>(frame).ok().filter(|changed| changed.subtype == SUBTYPE)?;
+    let seen = changed.tasks.into_iter().filter(|task| task.ambient != Some(true));
+    Some(seen.map(|task| task.description.chars().take(TASK).collect()).collect())
 }
 
 /// What a message of the model says about its session.

@@ -54,6 +54,7 @@ fn tool_result() -> ToolResult {
         tool_name: None,
         images: Vec::new(),
         is_error: None,
+        not_run: None,
         parent_tool_use_id: None,
         details: None,
         diff: None,
@@ -123,6 +124,8 @@ fn a_list_shows_cost_last_words_and_commands_that_ran() {
         ),
         parent_tool_use_id: None,
         rendered: Vec::new(),
+        error: None,
+        error_status: None,
     };
     let state = folded(&[input("a", InputStateChange::Queued), said.into(), result()]);
     assert_eq!(state.view.cost, 0.5);
@@ -130,6 +133,68 @@ fn a_list_shows_cost_last_words_and_commands_that_ran() {
     assert_eq!(state.view.created_at, 1000);
     assert_eq!(state.commands[&"a".into()].seq, Seq(1));
     assert_eq!(folded(&[input("a", InputStateChange::Queued)]).view.last_line.as_deref(), Some("world"));
+}
+
+fn says(text: &str, tokens: u64, parent: Option<&str>) -> Event {
+    let message =
+        serde_json::json!({"content": [{"type": "text", "text": text}], "usage": {"input_tokens": tokens}});
+    crate::api::Assistant {
+        message: crate::api::Json::of(&message),
+        parent_tool_use_id: parent.map(str::to_owned),
+        rendered: Vec::new(),
+        error: None,
+        error_status: None,
+    }
+    .into()
+}
+
+#[test]
+fn a_subagents_words_are_not_the_sessions_last_line() {
+    let state = folded(&[says("mine", 10, None), says("its own", 10, Some("toolu_1"))]);
+    assert_eq!(state.view.last_line.as_deref(), Some("mine"));
+}
+
+/// The share of the window is told once the CLI has said how large the window is, and not guessed before.
+#[test]
+fn the_context_share_waits_for_the_models_window() {
+    let ended = |window: Option<u64>| -> Event {
+        TurnEnd { subtype: "success".to_owned(), context_window: window, ..TurnEnd::default() }.into()
+    };
+    let changed: Event =
+        crate::api::ModelChanged { model: Some("other".to_owned()), by: "phone".to_owned() }.into();
+    let rows: Vec<(Vec<Event>, Option<u8>)> = vec![
+        (vec![says("a", 100_000, None)], None),
+        (vec![says("a", 100_000, None), ended(None)], None),
+        (vec![says("a", 100_000, None), ended(Some(1_000_000))], Some(10)),
+        (vec![ended(Some(1_000_000)), says("a", 250_000, None), says("b", 900_000, Some("sub"))], Some(25)),
+        (vec![ended(Some(1_000_000)), says("a", 250_000, None), changed.clone()], None),
+        (vec![ended(Some(1_000_000)), changed, says("a", 100_000, None), ended(Some(200_000))], Some(50)),
+    ];
+    for (number, (events, percent)) in rows.into_iter().enumerate() {
+        assert_eq!(folded(&events).view.context_percent, percent, "row {number}");
+    }
+}
+
+#[test]
+fn background_tasks_are_told_until_they_end() {
+    let told = |tasks: serde_json::Value| -> Event {
+        let frame =
+            serde_json::json!({"type": "system", "subtype": "background_tasks_changed", "tasks": tasks});
+        crate::api::Frame { kind: "system".to_owned(), frame: crate::api::Json::of(&frame) }.into()
+    };
+    let begun = told(serde_json::json!([
+        {"task_id": "a", "task_type": "local_bash", "description": "make all"},
+        {"task_id": "b", "task_type": "monitor", "description": "housekeeping", "ambient": true},
+    ]));
+    let ended: Event =
+        SessionState { state: Lifecycle::Interrupted, why: None, by: None, handed_over: false }.into();
+    let state = folded(&[begun.clone(), result()]);
+    assert_eq!(
+        (state.view.status, state.view.background),
+        (ProcessStatus::Idle, vec!["make all".to_owned()])
+    );
+    assert!(folded(&[begun.clone(), told(serde_json::json!([]))]).view.background.is_empty());
+    assert!(folded(&[begun, ended]).view.background.is_empty());
 }
 
 #[test]

@@ -2,14 +2,18 @@
 
 use pilothouse::proto::{
     AgentFrame, BlockDelta, Content, ContentBlock, MessageStreamEvent, Source, System, ToolResultBlock,
-    TurnResult, User,
+    ToolResultMeta, TurnResult, User,
 };
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::calls::Calls;
 use super::channel::Stream;
-use crate::api::{Assistant, Event, Frame, Image, Json, SystemEvent, ToolResult, TurnEnd};
+use crate::api::{Assistant, Event, Frame, Image, Json, NotRun, SystemEvent, ToolResult, TurnEnd};
+use crate::render::NO_MODEL;
+
+/// The suffix of a model's name that asks for its long context window.
+const LONG_WINDOW: &str = "[1m]";
 
 /// What a frame of the CLI means for clients.
 #[derive(Debug, Default)]
@@ -26,6 +30,8 @@ pub(crate) struct Translated {
 #[derive(Debug, Default)]
 pub(crate) struct Translator {
     pub(super) calls: Calls,
+    /// The model that spoke last in the main conversation.
+    model: String,
 }
 
 impl Translator {
@@ -49,7 +55,17 @@ impl Translator {
                     }
                 }
                 let parent_tool_use_id = message.parent_tool_use_id.as_ref().map(ToString::to_string);
-                only(Assistant { message: member(raw), parent_tool_use_id, rendered: Vec::new() }.into())
+                if parent_tool_use_id.is_none() && message.message.model != NO_MODEL {
+                    self.model.clone_from(&message.message.model);
+                }
+                let said = Assistant {
+                    message: member(raw),
+                    parent_tool_use_id,
+                    rendered: Vec::new(),
+                    error: message.error.as_ref().map(ToString::to_string),
+                    error_status: message.api_error_status.as_ref().and_then(serde_json::Number::as_u64),
+                };
+                only(said.into())
             }
             AgentFrame::User(user) => self.user(raw, user),
             AgentFrame::Result(result) => only(
@@ -57,11 +73,12 @@ impl Translator {
                     subtype: result.subtype.to_string(),
                     result: result.result.as_ref().cloned(),
                     error: result.failure(),
+                    error_status: result.api_error_status.as_ref().and_then(serde_json::Number::as_u64),
                     cost: result.total_cost_usd.as_ref().and_then(serde_json::Number::as_f64),
                     duration: result.duration_ms.as_ref().and_then(serde_json::Number::as_f64).map(whole),
                     claude_session_id: Some(result.session_id.to_string()),
                     usage: result.usage.as_ref().map(Json::of),
-                    context_window: window(result),
+                    context_window: window(result, &self.model),
                     branch: None,
                     by: None,
                     indeterminate: Vec::new(),
@@ -117,7 +134,9 @@ impl Translator {
             };
             // The CLI says more of a result only when there is one.
             let details = if alone { user.tool_use_result.as_ref().map(Json::of) } else { None };
-            events.push(self.tool_result(result, parent.clone(), details).into());
+            let meta = user.tool_result_meta.as_ref().map(Vec::as_slice).unwrap_or_default();
+            let not_run = meta.iter().find(|meta| meta.id == result.tool_use_id).and_then(not_run);
+            events.push(ToolResult { not_run, ..self.tool_result(result, parent.clone(), details) }.into());
         }
         if more {
             events.push(other("user", raw_json(raw)));
@@ -143,6 +162,7 @@ impl Translator {
             tool_use_id,
             images,
             is_error,
+            not_run: None,
             parent_tool_use_id: parent,
             details,
             truncated: None,
@@ -151,10 +171,30 @@ impl Translator {
     }
 }
 
-/// How much the largest model of the turn can take in: it is the one that talks.
-fn window(result: &TurnResult) -> Option<u64> {
+/// The context window of the model that talks. The CLI counts every model since its start, those of subagents and
+/// earlier choices too, so the largest window may be another model's.
+fn window(result: &TurnResult, model: &str) -> Option<u64> {
     let used = result.model_usage.as_ref()?;
-    used.values().map(|usage| usage.context_window).max().filter(|window| *window > 0)
+    let talks = |name: &str| name.strip_suffix(LONG_WINDOW).unwrap_or(name) == model;
+    let own =
+        used.iter().filter(|(name, _)| talks(name.as_ref())).map(|(_, usage)| usage.context_window).max();
+    let only = || used.values().next().filter(|_| used.len() == 1).map(|usage| usage.context_window);
+    own.or_else(only).filter(|window| *window > 0)
+}
+
+/// Why a tool did not run, as far as that is not the tool's own failure.
+fn not_run(meta: &ToolResultMeta) -> Option<NotRun> {
+    match meta.non_execution_kind.as_deref() {
+        Some("cancelled" | "interrupted") => return Some(NotRun::Stopped),
+        Some(kind)
+            if kind == "user-rejected" || kind == "permission-rule" || kind.starts_with("automode-") =>
+        {
+            return Some(NotRun::Denied);
+        }
+        _ => {}
+    }
+    let decision = meta.permission_decision.as_ref()?;
+    (decision.decision == "reject").then_some(NotRun::Denied)
 }
 
 fn image(block: &ContentBlock) -> Option<Image> {

@@ -81,7 +81,7 @@ async fn changes_of_files_are_shown_before_and_after() {
     peer.say(json!({"type": "list_sessions"})).await;
     let listed = peer.until("session_list").await["sessions"][0].clone();
     assert_eq!(listed["approvals"][0]["preview"], asked["preview"], "the list has the whole approval");
-    assert_eq!(listed["contextPercent"], 25);
+    assert_eq!(listed["contextPercent"], Value::Null, "nobody has said yet how large the window is");
     assert!(listed["turnStartedAt"].as_i64().unwrap() >= listed["createdAt"].as_i64().unwrap());
     peer.say(json!({"type": "approve", "id": "toolu_1"})).await;
 
@@ -105,7 +105,49 @@ async fn changes_of_files_are_shown_before_and_after() {
     }
     peer.until("result").await;
     peer.say(json!({"type": "list_sessions"})).await;
-    assert_eq!(peer.until("session_list").await["sessions"][0]["turnStartedAt"], Value::Null);
+    let listed = peer.until("session_list").await["sessions"][0].clone();
+    assert_eq!((&listed["turnStartedAt"], &listed["contextPercent"]), (&Value::Null, &json!(25)));
+    hub.shut_down("the test").await;
+}
+
+/// Why a call has no result of its own, and what kind of error an answer stands for.
+#[tokio::test]
+async fn refusals_and_api_errors_are_told_apart_from_failures_and_answers() {
+    let place = Place::new("as_told");
+    let hub = place.hub().await;
+    let (mut peer, session) = place.started(&hub).await;
+    let metas = [
+        (json!({"non_execution_kind": "user-rejected"}), json!("denied")),
+        (json!({"permission_decision": {"decision": "reject", "source": "config"}}), json!("denied")),
+        (json!({"non_execution_kind": "automode-unavailable"}), json!("denied")),
+        (json!({"non_execution_kind": "interrupted"}), json!("stopped")),
+        (json!({"permission_decision": {"decision": "accept", "source": "config"}}), Value::Null),
+        (json!({"non_execution_kind": "unheard-of"}), Value::Null),
+    ];
+    let mut frames: Vec<Value> = Vec::new();
+    for (number, (meta, _)) in metas.iter().enumerate() {
+        let id = format!("toolu_{number}");
+        let mut frame = tool_result(&id, "no", &json!({}));
+        frame["tool_result_meta"] = json!([meta]);
+        frame["tool_result_meta"][0]["id"] = json!(id);
+        frames.push(frame);
+    }
+    let mut error = assistant(json!([{"type": "text", "text": "API Error: 429\nslow down"}]));
+    error["message"]["model"] = json!("<synthetic>");
+    error["error"] = json!("rate_limit");
+    error["api_error_status"] = json!(429);
+    frames.push(error);
+    tell(&mut peer, &session, &json!(frames)).await;
+    for (meta, expected) in metas {
+        assert_eq!(peer.until("tool_result").await["notRun"], expected, "{meta}");
+    }
+    let said = peer.until("assistant").await;
+    assert_eq!((&said["error"], &said["errorStatus"]), (&json!("rate_limit"), &json!(429)));
+    assert_eq!(
+        said["rendered"][0], "<p>API Error: 429<br>\nslow down</p>\n",
+        "the CLI's own words are lines"
+    );
+    peer.until("result").await;
     hub.shut_down("the test").await;
 }
 

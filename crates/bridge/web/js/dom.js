@@ -68,6 +68,8 @@ export function serverHtml(element, html) {
   const parsed = new DOMParser().parseFromString(`<hr>${html}`, 'text/html');
   parsed.body.firstElementChild?.remove();
   clean(parsed.body);
+  orderHeadings(parsed.body);
+  makeReachable(parsed.body);
   element.replaceChildren(...[...parsed.body.childNodes].map((node) => document.importNode(node, true)));
   return element;
 }
@@ -102,6 +104,39 @@ function clean(parent) {
     if (element.id !== '') element.id = `doc-${element.id}`;
     if (name === 'input') element.setAttribute('disabled', '');
     if (name === 'a') tameLink(element);
+  }
+}
+
+/** The level of the heading that stands above every text. */
+const ABOVE = 2;
+
+/**
+ * Headings of a text come below those of the page, and none skips a level: screen readers go from heading to heading. The class
+ * keeps the look that the text asked for.
+ *
+ * @param {Element} parent
+ */
+function orderHeadings(parent) {
+  let last = ABOVE;
+  for (const heading of [...parent.querySelectorAll('h1, h2, h3, h4, h5, h6')]) {
+    const wanted = Number(heading.localName.slice(1));
+    last = Math.min(6, Math.max(ABOVE + 1, Math.min(last + 1, ABOVE + wanted)));
+    const placed = heading.ownerDocument.createElement(`h${last}`);
+    placed.className = `heading-${wanted}`;
+    placed.append(...heading.childNodes);
+    heading.replaceWith(placed);
+  }
+}
+
+/** Code and tables that are wider than the page scroll by themselves, also by keyboard. @param {Element} parent */
+function makeReachable(parent) {
+  for (const code of parent.querySelectorAll('pre')) code.setAttribute('tabindex', '0');
+  for (const table of parent.querySelectorAll('table')) {
+    const frame = parent.ownerDocument.createElement('div');
+    frame.className = 'table-frame';
+    for (const [name, value] of [['tabindex', '0'], ['role', 'group'], ['aria-label', 'Table']]) frame.setAttribute(String(name), String(value));
+    table.replaceWith(frame);
+    frame.append(table);
   }
 }
 

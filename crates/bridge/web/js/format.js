@@ -120,9 +120,9 @@ export function modelName(model) {
 export const MODES = {
   default: { name: 'Ask', what: 'Asks before it changes files or runs commands.' },
   acceptEdits: { name: 'Accept edits', what: 'Changes files without asking; asks before commands.' },
-  plan: { name: 'Plan', what: 'Reads and thinks, changes nothing, then shows you a plan.' },
-  dontAsk: { name: 'Don’t ask', what: 'Never asks: what no rule allows is refused.' },
-  bypassPermissions: { name: 'Bypass', what: 'Runs everything without asking. Only for throw-away machines.' },
+  plan: { name: 'Plan', what: 'Changes nothing; shows you a plan first.' },
+  dontAsk: { name: 'Don’t ask', what: 'Never asks; refuses what no rule allows.' },
+  bypassPermissions: { name: 'Bypass', what: 'Runs everything without asking. Only for disposable machines.' },
 };
 
 /** @param {string | null | undefined} mode */

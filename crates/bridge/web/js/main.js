@@ -7,6 +7,7 @@ import { SessionList } from './log/list.js';
 import { Outbox } from './log/outbox.js';
 import { guardDecisions } from './parts/guard.js';
 import { closeNotifications, registerWorker, renewSubscription } from './push.js';
+import { closeSheets } from './parts/sheet.js';
 import { colourFrame } from './theme.js';
 import { ChatView } from './views/chat.js';
 import { ListView } from './views/list.js';
@@ -47,9 +48,12 @@ export class App {
     this.banner = h('div', { class: 'banner', role: 'alert' });
     this.banner.hidden = true;
     this.listView = new ListView(this);
-    this.detail = h('main', { class: 'detail-pane' });
+    this.detail = h('div', { class: 'detail-pane' });
+    this.panes = h('main', { class: 'panes', id: 'content' }, this.listView.element, this.detail);
+    this.skip = h('a', { class: 'skip-link', href: '#content', onclick: (/** @type {Event} */ event) => this.#skip(event) }, 'Skip to content');
     this.worker = registerWorker(this);
     guardDecisions(this.link);
+    this.link.pulse.on(() => this.#connection());
     this.link.changed.on((state) => {
       this.#connection();
       if (state === 'unpaired') this.#pair('');
@@ -69,6 +73,7 @@ export class App {
   }
 
   #arrived() {
+    closeSheets();
     const code = /^#pair=(.+)$/.exec(location.hash)?.[1];
     if (code !== undefined) {
       this.#pair(decoded(code));
@@ -109,13 +114,14 @@ export class App {
     const [, place = '', id = ''] = location.hash.replace(/^#/, '').split('/').map(decoded);
     const wanted = `${place}/${id}`;
     if (!this.root.contains(this.detail)) {
-      this.root.replaceChildren(this.banner, h('div', { class: 'panes' }, this.listView.element, this.detail));
+      this.root.replaceChildren(this.skip, this.banner, this.panes);
       this.listView.update();
     }
     if (wanted === this.#shown && this.#view !== null) return;
     // Settings tell what the bridge said when it greeted.
     if (place === 'settings' && this.link.welcome === null) return;
     const first = this.#shown === '';
+    const left = this.current;
     this.#close();
     this.#shown = wanted;
     this.current = place === 's' && id !== '' ? id : null;
@@ -126,8 +132,17 @@ export class App {
     this.detail.replaceChildren(this.#view?.element ?? this.#nothing());
     this.#connection();
     this.listView.update();
-    if (!first || this.current !== null) this.#view?.focus();
+    if (this.#view !== null) this.#view.focus();
+    else if (!first) this.listView.focus(left);
     this.#seen();
+  }
+
+  /** Goes past the list to what is shown beside it, or to the list where that is all. @param {Event} event */
+  #skip(event) {
+    // The address names sessions; a place within the page is none.
+    event.preventDefault();
+    if (this.#view !== null) this.#view.focus();
+    else this.listView.focus(null);
   }
 
   /** Whoever looks at a session need not be told of it any more. */
@@ -154,16 +169,16 @@ export class App {
 
   /** The chip always tells when the bridge was last heard; the banner waits, as most gaps are short. */
   #connection() {
-    const { state, downSince, heardAt } = this.link;
-    const live = state === 'open';
-    const words = live ? 'Live' : heardAt === 0 ? 'Connecting' : `Synced ${ago(heardAt)}${ago(heardAt) === 'now' ? '' : ' ago'}`;
+    const { state, downSince, silentSince, heardAt, isLive: live } = this.link;
+    const words = live ? 'Live' : heardAt === 0 ? 'Connecting' : ago(heardAt) === 'now' ? 'Reconnecting' : `Synced ${/^\d+ [a-z]+$/.test(ago(heardAt)) ? `${ago(heardAt)} ago` : ago(heardAt)}`;
     // A phone shows the list or a session, so there is one in each.
     for (const chip of [this.chip, ...this.detail.querySelectorAll('.sync')]) {
       chip.className = `sync ${live ? 'live' : 'away'}`;
       if (chip.textContent !== words) chip.textContent = words;
       chip.setAttribute('title', heardAt === 0 ? '' : `Last heard ${new Date(heardAt).toLocaleTimeString()}`);
     }
-    const show = state === 'connecting' && downSince !== 0 && Date.now() - downSince >= BANNER_AFTER;
+    const since = silentSince || downSince;
+    const show = !live && state !== 'unpaired' && since !== 0 && Date.now() - since >= BANNER_AFTER;
     if (this.banner.hidden !== show) return;
     this.banner.hidden = !show;
     this.banner.replaceChildren(...(show ? [
@@ -183,7 +198,8 @@ function decoded(part) {
 }
 
 /**
- * Some phones lay their keyboard over the page instead of making it smaller: then the page makes itself smaller.
+ * Some phones lay their keyboard over the page instead of making it smaller: then the page makes itself smaller, and sheets
+ * stand above the keyboard.
  *
  * @param {HTMLElement} root
  */
@@ -192,6 +208,7 @@ function fitAboveKeyboard(root) {
   view?.addEventListener('resize', () => {
     const isCovered = view.scale === 1 && innerHeight - view.height > KEYBOARD;
     root.style.height = isCovered ? `${view.height}px` : '';
+    document.documentElement.style.setProperty('--covered', isCovered ? `${innerHeight - view.height}px` : '0px');
     if (isCovered) scrollTo(0, 0);
   });
 }

@@ -26,9 +26,9 @@ export async function isSubscribed(app) {
 
 /** @param {App} app */
 export async function subscribe(app) {
-  if ((await Notification.requestPermission()) !== 'granted') throw new Error('The browser was not allowed to notify.');
+  if ((await Notification.requestPermission()) !== 'granted') throw new Error('Allow notifications in the browser, then try again.');
   const worker = await app.worker;
-  if (worker === null) throw new Error('This browser cannot notify.');
+  if (worker === null) throw new Error('This browser cannot show notifications.');
   const { key } = await app.bridge.http('push/key');
   const subscription = await worker.pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: key });
   await app.bridge.http('push/subscribe', subscription.toJSON());

@@ -44,6 +44,7 @@
  * @property {number} updatedAt
  * @property {number} [turnStartedAt]
  * @property {number} [contextPercent]
+ * @property {string[]} [background] what runs in the background
  * @property {number} seq
  * @property {boolean} archived
  * @property {Approval[]} approvals

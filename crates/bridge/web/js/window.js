@@ -43,6 +43,8 @@ export class WindowedRows {
     this.render = render;
     this.tell = tell;
     scroller.addEventListener('scroll', () => this.#scrolled(), { passive: true });
+    // In capture: what is opened must not be scrolled away when it makes the list longer.
+    content.addEventListener('click', (event) => this.#opens(event), { capture: true });
     const resized = new ResizeObserver(() => this.#stick());
     resized.observe(scroller);
     resized.observe(content);
@@ -168,6 +170,17 @@ export class WindowedRows {
       this.tell.follow?.(following);
     }
     this.#later();
+  }
+
+  /** The reader opens something: the place where it was pressed stays, and the end is left if that is far then. @param {Event} event */
+  #opens(event) {
+    if (!this.following || !(event.target instanceof Element) || event.target.closest('summary, button') === null) return;
+    this.following = false;
+    requestAnimationFrame(() => requestAnimationFrame(() => {
+      const left = this.scroller.scrollHeight - this.scroller.scrollTop - this.scroller.clientHeight;
+      this.following = left < NEAR;
+      if (!this.following) this.tell.follow?.(false);
+    }));
   }
 
   /** Stays at the end, if that is where the reader is. */

@@ -130,4 +130,4 @@ export class Outbox {
 }
 
 /** What to do about a message that is too large. */
-export const TOO_LARGE = 'This is more than one message can carry: send less text or fewer pictures.';
+export const TOO_LARGE = 'Too large for one message: send less text or fewer pictures.';

@@ -18,6 +18,7 @@
  * @property {number} [doneAt]
  * @property {CallResult} [result]
  * @property {boolean} [isUnknown] whether it was allowed, and nobody knows if it ran
+ * @property {'denied' | 'stopped'} [notRun] why it did not run, when that is not its own failure
  * @property {boolean} [goesOn] whether what it began still runs, though its result may be there
  * @property {Row[]} below what the subagent that it started does
  *
@@ -28,13 +29,13 @@
  * @typedef {Base & {kind: 'tools', calls: Call[]}} ToolsRow
  * @typedef {Base & {kind: 'resolved', decision: string, tool: string, target: string, by?: string, message?: string, rules: string[], isUnknown?: boolean}} ResolvedRow
  * @typedef {Base & {kind: 'turn', cost?: number, duration?: number, tokens?: number}} TurnRow
- * @typedef {Base & {kind: 'note', icon: string, text: string, tone?: 'bad'}} NoteRow
+ * @typedef {Base & {kind: 'note', icon: string, text: string, tone?: 'bad', title?: string, detail?: string, isRetry?: boolean}} NoteRow
  * @typedef {Base & {kind: 'frame', name: string, frame: unknown}} FrameRow
  * @typedef {UserRow | TextRow | ThinkingRow | ToolsRow | ResolvedRow | TurnRow | NoteRow | FrameRow} Row
  */
 
 /** What is said of a call that was allowed before the CLI was gone. */
-export const UNKNOWN = 'It is not known whether this ran.';
+export const UNKNOWN = 'Outcome unknown: check before you repeat it.';
 
 /** Tools that stand alone: their cards are what one wants to see. */
 const ALONE = new Set(['Edit', 'MultiEdit', 'Write', 'NotebookEdit', 'TodoWrite', 'AskUserQuestion', 'ExitPlanMode', 'Agent', 'Task']);

@@ -3,14 +3,12 @@
 /** @import { Approval, Image, InputState, LogEvent } from '../types.js' */
 /** @import { Call, NoteRow, ResolvedRow, Row, UserRow } from './rows.js' */
 
+import { plainText } from '../ansi.js';
 import { modeName, modelName } from '../format.js';
 import { target } from '../parts/target.js';
-import { frameRow } from './frames.js';
+import { frameRow, userText } from './frames.js';
+import { apiProblem, resetTime } from './problems.js';
 import { UNKNOWN, addCall } from './rows.js';
-
-/** How many tokens a model can have before it, unless its name says otherwise. */
-const WINDOW = 200_000;
-const LONG_WINDOW = 1_000_000;
 
 /** What the CLI says of a task that is over. */
 const ENDS = new Set(['completed', 'failed', 'killed']);
@@ -39,6 +37,8 @@ export class Transcript {
   commands = [];
   cost = 0;
   contextTokens = 0;
+  /** The model's context window in tokens; 0 until the CLI has said it. */
+  contextWindow = 0;
   archived = false;
   /** When the running turn began; 0 when none runs. */
   turnSince = 0;
@@ -54,13 +54,17 @@ export class Transcript {
   /** Which call began what goes on in the background. @type {Map<string, string>} */
   #tasks = new Map();
   #interruptedBy = '';
+  /** What the running turn failed with, when it was already told. */
+  #problem = '';
+  /** When the usage limit ends that was told last, in seconds since 1970. */
+  #limitEnds = 0;
   /** The model's last words in the running turn. */
   #lastSaid = '';
 
-  /** How much of the model's window is used, in percent. */
+  /** How much of the model's context window is used, in percent; nothing while its size is not known. */
   get contextPercent() {
-    const window = this.model?.includes('[1m]') ? LONG_WINDOW : WINDOW;
-    return this.contextTokens === 0 ? undefined : Math.min(100, Math.round((100 * this.contextTokens) / window));
+    if (this.contextTokens === 0 || this.contextWindow === 0) return undefined;
+    return Math.min(100, Math.round((100 * this.contextTokens) / this.contextWindow));
   }
 
   /** @param {LogEvent} event */
@@ -84,6 +88,8 @@ export class Transcript {
         return this.#note(event, 'shield', `Mode: ${modeName(event['mode'])} · ${event['by']}`);
       case 'model_changed':
         this.model = event['model'];
+        // Another model may have another window.
+        this.contextWindow = 0;
         return this.#note(event, 'agent', `Model: ${modelName(event['model'])} · ${event['by']}`);
       case 'session_renamed':
         this.title = event['title'];
@@ -100,10 +106,10 @@ export class Transcript {
         if (event['kind'] === 'system') {
           this.mode = event['frame']?.permissionMode ?? this.mode;
           this.#task(event['frame']);
+          if (event['frame']?.subtype === 'permission_denied') this.#denied(event['frame'].tool_use_id);
         }
-        const row = frameRow(event);
-        if (row !== null) this.rows.push(row);
-        return;
+        if (event['kind'] === 'rate_limit_event') this.#limitEnds = Number(event['frame']?.rate_limit_info?.resetsAt) || 0;
+        return this.#frame(event);
       }
       default:
         // A newer bridge may say more than this page knows. It is shown as it came.
@@ -121,10 +127,53 @@ export class Transcript {
   }
 
   /** @param {LogEvent} event */
+  #frame(event) {
+    const parentId = event['frame']?.parent_tool_use_id;
+    if (event['kind'] === 'user' && typeof parentId === 'string') {
+      // The first words to a subagent are in the call that started it.
+      const parent = this.#parent(event, parentId);
+      const row = userText(event['frame']) === String(parent.call.input['prompt'] ?? '').trim() || parent.call.below.length === 0 ? null : frameRow(event);
+      if (row === null) return;
+      parent.call.below.push(row);
+      parent.top.rev += 1;
+      return;
+    }
+    const row = frameRow(event);
+    if (row === null) return;
+    const last = this.rows.at(-1);
+    if (row.kind === 'note' && row.isRetry === true && last?.kind === 'note' && last.isRetry === true) {
+      // The next attempt takes the place of the last one: only the newest matters.
+      last.text = row.text;
+      last.rev += 1;
+      return;
+    }
+    this.rows.push(row);
+  }
+
+  /**
+   * The call that started a subagent. It may be on an older page of the log: then it gets a place of its own, as its words
+   * are not the conversation's.
+   *
+   * @param {LogEvent} event
+   * @param {string} id
+   */
+  #parent(event, id) {
+    let known = this.#calls.get(id);
+    if (known === undefined) {
+      /** @type {Call} */
+      const call = { id, name: 'Agent', input: {}, at: event.at, below: [] };
+      known = { call, top: addCall(this.rows, call) };
+      this.#calls.set(id, known);
+    }
+    return known;
+  }
+
+  /** @param {LogEvent} event */
   #assistant(event) {
     const { message, rendered = [], parentToolUseId } = event;
-    const parent = parentToolUseId === undefined ? undefined : this.#calls.get(parentToolUseId);
+    const parent = typeof parentToolUseId === 'string' ? this.#parent(event, parentToolUseId) : undefined;
     const rows = parent?.call.below ?? this.rows;
+    if (event['error'] !== undefined) return this.#apiError(event, rows, parent);
     const content = Array.isArray(message?.content) ? message.content : [];
     content.forEach((/** @type {any} */ block, /** @type {number} */ index) => {
       const key = `e${event.seq}-${index}`;
@@ -153,6 +202,32 @@ export class Transcript {
       const sum = parts.reduce((total, part) => total + (Number(usage[part]) || 0), 0);
       if (sum > 0) this.contextTokens = sum;
     }
+  }
+
+  /**
+   * The CLI tells of an API error in the model's name. It is no answer, and says what to do.
+   *
+   * @param {LogEvent} event
+   * @param {Row[]} rows
+   * @param {{top: Row} | undefined} parent
+   */
+  #apiError(event, rows, parent) {
+    const content = Array.isArray(event['message']?.content) ? event['message'].content : [];
+    const said = plainText(content.map((/** @type {any} */ block) => String(block?.text ?? '')).join('\n')).trim();
+    const { what, todo } = apiProblem(event['error'], event['errorStatus'], said);
+    const isLimited = event['error'] === 'rate_limit' && this.#limitEnds * 1000 > event.at;
+    const ends = isLimited ? `It resets ${resetTime(this.#limitEnds)}: send again then.` : todo;
+    rows.push({ kind: 'note', key: `e${event.seq}-problem`, rev: 0, at: event.at, icon: 'alert', tone: 'bad', title: what, text: ends, detail: said });
+    if (parent !== undefined) parent.top.rev += 1;
+    else this.#problem = what;
+  }
+
+  /** A call that was refused has not failed. @param {unknown} id */
+  #denied(id) {
+    const known = this.#calls.get(String(id));
+    if (known === undefined) return;
+    known.call.notRun = 'denied';
+    known.top.rev += 1;
   }
 
   /** What a call has begun may go on after its result has come. @param {any} frame */
@@ -186,10 +261,13 @@ export class Transcript {
       // The call is on an older page of the log.
       /** @type {Call} */
       const call = { id, name: event['toolName'] ?? 'Tool', input: {}, at: event.at, below: [] };
-      known = { call, top: addCall(this.rows, call) };
+      const parent = typeof event['parentToolUseId'] === 'string' ? this.#parent(event, event['parentToolUseId']) : undefined;
+      const row = addCall(parent?.call.below ?? this.rows, call);
+      known = { call, top: parent?.top ?? row };
       this.#calls.set(id, known);
     }
     known.call.doneAt = event.at;
+    if (event['notRun'] !== undefined) known.call.notRun = event['notRun'];
     known.call.result = {
       content: event['content'],
       isError: event['isError'] === true,
@@ -205,6 +283,7 @@ export class Transcript {
     const { subtype, error, result } = event;
     const before = this.cost;
     this.cost = event['cost'] ?? this.cost;
+    if (event['contextWindow'] !== undefined) this.contextWindow = event['contextWindow'];
     let how = 'The turn is done';
     if (subtype === 'stopped') {
       how = event['by'] === undefined ? 'Stopped' : `Stopped by ${event['by']}`;
@@ -213,11 +292,7 @@ export class Transcript {
       how = `Interrupted by ${this.#interruptedBy}`;
       this.#note(event, 'stop', how);
     } else if (error !== undefined || subtype !== 'success') {
-      const words = { process_ended: 'The turn was cut off', start_failed: 'Claude Code could not be started' };
-      const what = words[/** @type {keyof typeof words} */ (subtype)] ?? 'The turn failed';
-      // The CLI says what went wrong in the model's name, too.
-      how = error === undefined || error.trim() === this.#lastSaid.trim() ? what : `${what}: ${error}`;
-      this.#note(event, 'alert', how, 'bad');
+      how = this.#failed(event);
     } else if (this.#lastSaid === '' && typeof result === 'string' && result.trim() !== '') {
       // A command of the CLI's own says what it has to say only here.
       this.#push(event, { kind: 'text', text: result, html: event['rendered'] }, 'said');
@@ -235,6 +310,30 @@ export class Transcript {
     this.lastEnd = { seq: event.seq, how, said: this.#lastSaid };
     this.#interruptedBy = '';
     this.#lastSaid = '';
+    this.#problem = '';
+  }
+
+  /** A turn that failed; tells how. @param {LogEvent} event */
+  #failed(event) {
+    // An API error was told where it came.
+    if (this.#problem !== '') return this.#problem;
+    const { subtype } = event;
+    const error = plainText(event['error'] ?? '').trim();
+    if (event['errorStatus'] !== undefined) {
+      const { what, todo } = apiProblem(undefined, event['errorStatus'], error);
+      this.#push(event, { kind: 'note', icon: 'alert', tone: 'bad', title: what, text: todo, detail: error }, 'note');
+      return what;
+    }
+    /** @type {Record<string, string>} */
+    const words = {
+      process_ended: 'The turn was cut off', start_failed: 'Claude Code did not start', error_max_turns: 'Turn limit reached',
+      error_max_budget_usd: 'Budget used up', no_result: 'The turn ended without a result',
+    };
+    const what = words[subtype] ?? 'The turn failed';
+    // The CLI says what went wrong in the model's name, too.
+    const detail = error === this.#lastSaid.trim() || error === subtype ? '' : error;
+    this.#push(event, { kind: 'note', icon: 'alert', tone: 'bad', title: what, text: detail }, 'note');
+    return detail === '' ? what : `${what}: ${detail}`;
   }
 
   /** @param {LogEvent} event */
@@ -257,6 +356,7 @@ export class Transcript {
       rules: event['rules'] ?? [],
     };
     this.rows.push(row);
+    if (event['decision'] === 'denied') this.#denied(event['toolUseId']);
     this.#decided.set(event['id'], { row, toolUseId: event['toolUseId'] });
   }
 

@@ -1,6 +1,7 @@
 // Slash commands, completed from the session's own list.
 
-import { h } from '../dom.js';
+import { announce, h } from '../dom.js';
+import { count } from '../format.js';
 
 const MOST = 8;
 
@@ -19,10 +20,9 @@ export class Completion {
   constructor(field, commands) {
     this.field = field;
     this.commands = commands;
-    field.setAttribute('role', 'combobox');
+    // A field of several lines cannot be a combobox; that there is a list is announced instead.
     field.setAttribute('aria-controls', 'completion');
     field.setAttribute('aria-autocomplete', 'list');
-    field.setAttribute('aria-expanded', 'false');
     this.element.hidden = true;
   }
 
@@ -72,8 +72,8 @@ export class Completion {
 
   #draw() {
     const open = this.#found.length > 0;
+    if (open && this.element.hidden) announce(`${count(this.#found.length, 'command')}: choose with the arrow keys`);
     this.element.hidden = !open;
-    this.field.setAttribute('aria-expanded', String(open));
     if (open) this.field.setAttribute('aria-activedescendant', `completion-${this.#at}`);
     else this.field.removeAttribute('aria-activedescendant');
     this.element.replaceChildren(...this.#found.map((command, index) => h('li', {

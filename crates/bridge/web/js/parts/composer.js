@@ -7,13 +7,13 @@ import { icon } from '../icons.js';
 import { TOO_LARGE } from '../log/outbox.js';
 import { Completion } from './completion.js';
 import { readImages } from './images.js';
-import { failed } from './sheet.js';
+import { failed, toast } from './sheet.js';
 
 /** @type {{delivery: Delivery, name: string, what: string}[]} */
 const DELIVERIES = [
-  { delivery: 'queue', name: 'Queue', what: 'Waits until this turn is done' },
-  { delivery: 'steer', name: 'Steer', what: 'Goes into the running turn' },
-  { delivery: 'interrupt', name: 'Interrupt', what: 'Ends the running turn first' },
+  { delivery: 'queue', name: 'Queue', what: 'Sent when this turn ends' },
+  { delivery: 'steer', name: 'Steer', what: 'Sent into the running turn' },
+  { delivery: 'interrupt', name: 'Interrupt', what: 'Stops the running turn first' },
 ];
 
 /** The composer. */
@@ -41,7 +41,7 @@ export class Composer {
     this.field.value = draft(to.draftKey);
     this.completion = new Completion(this.field, to.commands);
     this.thumbs = h('div', { class: 'thumbs' });
-    this.deliveries = h('div', { class: 'deliveries', role: 'radiogroup', 'aria-label': 'When to send it' },
+    this.deliveries = h('div', { class: 'deliveries', role: 'radiogroup', 'aria-label': 'When to send' },
       DELIVERIES.map(({ delivery, name, what }) => h('label', { class: 'delivery', title: what },
         h('input', { type: 'radio', name: `delivery-${to.draftKey}`, value: delivery, checked: delivery === 'queue', onchange: () => { this.#delivery = delivery; } }),
         h('span', {}, name))));
@@ -124,7 +124,7 @@ export class Composer {
   async #attach(files) {
     const { images, problems } = await readImages(files, this.#images.length);
     this.#images.push(...images);
-    for (const problem of problems) failed(problem);
+    for (const problem of problems) toast(problem);
     this.#changed();
   }
 

@@ -25,7 +25,7 @@ function copySelection(text) {
   const done = document.execCommand('copy');
   place.remove();
   if (before instanceof HTMLElement) before.focus({ preventScroll: true });
-  if (!done) throw new Error('This browser does not let a page copy.');
+  if (!done) throw new Error('This browser does not allow copying. Select the text instead.');
 }
 
 /** Gives a block of code a button that copies it. @param {Element} code */

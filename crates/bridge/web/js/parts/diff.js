@@ -4,6 +4,7 @@
 
 import { h, serverHtml } from '../dom.js';
 import { count, within } from '../format.js';
+import { pathText } from './target.js';
 
 /** How many lines are shown at first. */
 const FIRST = 20;
@@ -41,11 +42,20 @@ export function diffCard(diff, how = {}) {
     body.append(...lines.slice(show));
     more.remove();
   });
-  return h('div', { class: 'diff' },
+  const isSame = diff.added === 0 && diff.removed === 0 && diff.cut !== true;
+  return h('div', { class: `diff${isSame ? ' same' : ''}` },
     h('div', { class: 'diff-head' },
-      h('span', { class: 'diff-path' }, within(diff.path, how.project)),
-      h('span', { class: 'diff-added', 'aria-label': `${count(diff.added, 'line')} added` }, `+${diff.added}`),
-      h('span', { class: 'diff-removed', 'aria-label': `${count(diff.removed, 'line')} removed` }, `−${diff.removed}`)),
-    body, more,
-    diff.cut === true ? h('p', { class: 'diff-cut' }, 'The rest is too long to be shown.') : null);
+      h('span', { class: 'diff-path' }, pathText(within(diff.path, how.project))),
+      changeCounts(diff)),
+    isSame && lines.length === 0 ? null : body, more,
+    diff.cut === true ? h('p', { class: 'diff-cut' }, 'The rest is too long to show.') : null);
+}
+
+/** How many lines a change adds and removes. @param {Diff} diff */
+export function changeCounts(diff) {
+  if (diff.added === 0 && diff.removed === 0) return diff.cut === true ? [] : [h('span', { class: 'diff-none' }, 'No change')];
+  return [
+    h('span', { class: 'diff-added' }, `+${diff.added}`, h('span', { class: 'unseen' }, ' lines added')),
+    h('span', { class: 'diff-removed' }, `−${diff.removed}`, h('span', { class: 'unseen' }, ' lines removed')),
+  ];
 }

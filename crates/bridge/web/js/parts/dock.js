@@ -108,23 +108,32 @@ export class QueueDock {
   update() {
     const waiting = [...this.session.transcript.queue.values()];
     if (!waiting.some(({ inputId }) => inputId === this.#editing.inputId)) this.#editing.inputId = '';
-    const shown = JSON.stringify([this.#editing.inputId, waiting.map(({ inputId, text }) => [inputId, text])]);
+    const when = this.#when();
+    const shown = JSON.stringify([this.#editing.inputId, when, waiting.map(({ inputId, text }) => [inputId, text])]);
     if (shown === this.#shown) return;
     this.#shown = shown;
     const hadFocus = this.element.contains(document.activeElement);
     this.element.replaceChildren(...(waiting.length === 0 ? [] : [
-      h('ul', { class: 'queue-list', 'aria-label': 'Waiting messages' },
+      h('p', { class: 'queue-when', role: 'status' }, icon('clock'), when),
+      h('ul', { class: 'queue-list', 'aria-label': 'Waiting messages', tabindex: this.bridge.may('input') ? null : 0 },
         waiting.map((input) => this.#editing.inputId === input.inputId ? this.#editing.form : this.#line(input))),
     ]));
     if (this.#editing.inputId !== '') this.#editing.form.querySelector('textarea')?.focus();
     else if (hadFocus) this.leave();
   }
 
+  /** What the messages wait for. */
+  #when() {
+    const [open] = this.session.approvals;
+    if (open === undefined) return 'Sent when this turn ends';
+    if ((open.questions ?? []).length > 0) return 'Sent after you answer the question above';
+    return open.toolName === 'ExitPlanMode' ? 'Sent after you decide on the plan above' : 'Sent after you decide above';
+  }
+
   /** @param {Queued} input */
   #line({ inputId, text, images }) {
     return h('li', { class: 'queued' },
-      icon('clock'),
-      h('span', { class: 'queued-text' }, text, images.length > 0 ? ` (+${count(images.length, 'picture')})` : ''),
+      h('span', { class: 'queued-text' }, text, images.length > 0 ? ` (+${count(images.length, 'image')})` : ''),
       this.bridge.may('input') ? this.#changes(inputId, text) : null);
   }
 
@@ -158,7 +167,7 @@ export class QueueDock {
       inputId,
       form: h('li', { class: 'queued editing' }, field,
         h('div', { class: 'buttons end' },
-          h('button', { class: 'button small', type: 'button', onclick: done }, 'Leave it'),
+          h('button', { class: 'button small', type: 'button', onclick: done }, 'Cancel'),
           h('button', { class: 'button small primary', type: 'button', onclick: save }, 'Save'))),
     };
     this.update();

@@ -22,11 +22,11 @@ export async function readImages(files, have) {
   /** @type {string[]} */
   const problems = [];
   for (const file of files) {
-    if (!file.type.startsWith('image/')) problems.push(`${file.name} is no picture.`);
-    else if (have + images.length >= MOST) problems.push(`At most ${MOST} pictures go with one message.`);
+    if (!file.type.startsWith('image/')) problems.push(`${file.name} is not an image.`);
+    else if (have + images.length >= MOST) problems.push(`A message takes at most ${MOST} images.`);
     else {
       const image = await readImage(file);
-      if (image === null) problems.push(`${file.name || 'The picture'} cannot be read, or is too large.`);
+      if (image === null) problems.push(`${file.name || 'The image'} is too large or cannot be read.`);
       else images.push(image);
     }
   }

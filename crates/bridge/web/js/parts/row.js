@@ -33,7 +33,10 @@ export function rowElement(row, around) {
     case 'resolved': return reveal(resolvedRow(row));
     case 'turn': return turnRow(row);
     case 'note':
-      return h('div', { class: `row note${row.tone === 'bad' ? ' bad' : ''}` }, icon(row.icon), h('span', {}, row.text));
+      return h('div', { class: `row note${row.tone === 'bad' ? ' bad' : ''}` }, icon(row.icon), h('div', { class: 'note-text' },
+        row.title === undefined ? null : h('strong', {}, row.title),
+        row.text === '' ? null : h('span', {}, row.text),
+        row.detail === undefined || row.detail === '' ? null : h('span', { class: 'note-detail' }, row.detail)));
     case 'frame':
       return h('div', { class: 'row frame' }, disclosure(`frame-${row.key}`, 'call frame',
         [icon('info'), h('span', { class: 'call-name' }, row.name)],
@@ -43,7 +46,7 @@ export function rowElement(row, around) {
 
 /** @param {UserRow} row */
 function userRow(row) {
-  const states = { sending: '', delivered: '', queued: 'Waiting', edited: 'Waiting', cancelled: 'Taken back', indeterminate: 'It is not known whether this arrived. It is not sent again by itself.' };
+  const states = { sending: '', delivered: '', queued: 'Waiting', edited: 'Waiting', cancelled: 'Cancelled', indeterminate: 'Delivery unknown: check before you send again.' };
   const state = states[row.state];
   return h('div', { class: `row user ${row.state}` },
     h('div', { class: 'bubble' },

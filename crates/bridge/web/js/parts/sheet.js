@@ -35,6 +35,11 @@ export function sheet(title, content) {
   return dialog;
 }
 
+/** Closes every sheet: the page below has changed, and they were about the one before. */
+export function closeSheets() {
+  for (const dialog of document.querySelectorAll('dialog[open]')) /** @type {HTMLDialogElement} */ (dialog).close();
+}
+
 /**
  * Asks a yes-or-no question.
  *

@@ -10,7 +10,7 @@ import { icon } from '../icons.js';
 import { chooseSheet, failed } from './sheet.js';
 
 const MODELS = [
-  { alias: '', name: 'Default', what: 'What Claude Code is set to' },
+  { alias: '', name: 'Default', what: 'As set in Claude Code' },
   { alias: 'opus', name: 'Opus', what: 'For the hardest work' },
   { alias: 'sonnet', name: 'Sonnet', what: 'For most work' },
   { alias: 'haiku', name: 'Haiku', what: 'Quick and light' },
@@ -45,9 +45,9 @@ export class StatusLine {
       h('button', { class: `chip mode-${mode}`, type: 'button', disabled: !may, 'aria-label': `Mode: ${modeName(mode)}. Change`, onclick: () => this.#chooseMode(mode) }, icon('shield'), modeName(mode)),
       h('button', { class: 'chip', type: 'button', disabled: !may, 'aria-label': `Model: ${modelName(model)}. Change`, onclick: () => this.#chooseModel(model) }, icon('agent'), modelName(model)),
       h('span', { class: 'grow' }),
-      context === undefined ? null : h('span', { class: `figure${context >= 80 ? ' high' : ''}`, title: 'How full the model’s window is' },
+      context === undefined ? null : h('span', { class: `figure${context >= 80 ? ' high' : ''}`, title: 'How full the model’s context is' },
         meter(context), `${Math.round(context)}%`, h('span', { class: 'unseen' }, ' of the context used')),
-      h('span', { class: 'figure', title: 'What the session has cost' }, cost(spent)));
+      h('span', { class: 'figure', title: 'Cost of this session' }, cost(spent)));
   }
 
   /** @param {string} mode */
@@ -62,7 +62,7 @@ export class StatusLine {
   /** @param {string | undefined} model */
   #chooseModel(model) {
     const set = (/** @type {string} */ alias) => void this.bridge.setModel(this.session.id, alias).catch(failed);
-    const field = h('input', { class: 'field', type: 'text', placeholder: 'Another model’s name', 'aria-label': 'Model name' });
+    const field = h('input', { class: 'field', type: 'text', placeholder: 'Other model', 'aria-label': 'Model name' });
     const dialog = chooseSheet('Model',
       MODELS.map(({ alias, name, what }) => ({ name, what, chosen: alias !== '' && (model ?? '').includes(alias), pick: () => set(alias) })),
       [h('form', {

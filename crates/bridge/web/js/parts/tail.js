@@ -27,7 +27,8 @@ export class Tail {
     this.thought = h('span', { class: 'thought-live' });
     this.#thinking.append(icon('thought'), this.thought);
     this.clock = h('span', { class: 'working-clock' });
-    this.#working.append(h('span', { class: 'wave', 'aria-hidden': 'true' }, h('i'), h('i'), h('i')), h('span', {}, 'Working'), this.clock);
+    this.doing = h('span', { class: 'working-what' });
+    this.#working.append(h('span', { class: 'wave', 'aria-hidden': 'true' }, h('i'), h('i'), h('i')), this.doing, this.clock);
     this.row = h('div', { class: 'row said live' }, this.#text);
     this.element.append(this.#thinking, this.row, this.#outgoing, this.#working);
   }
@@ -42,8 +43,11 @@ export class Tail {
     if (html === undefined) append(this.#text, text);
     else growHtml(this.#text, html);
     const running = session.status === 'running' && session.state === 'running';
-    this.#working.hidden = !running || text !== '';
-    this.#since = session.transcript.turnSince;
+    const behind = session.state === 'running' && session.status === 'idle' ? this.app.list.find(this.sessionId)?.background ?? [] : [];
+    this.#working.hidden = (!running || text !== '') && behind.length === 0;
+    this.doing.textContent = behind.length === 0 ? 'Working'
+      : `Running in background: ${behind[0]}${behind.length === 1 ? '' : ` and ${behind.length - 1} more`}`;
+    this.#since = running ? session.transcript.turnSince : 0;
     this.tick();
     this.#drawOutgoing();
   }

@@ -1,5 +1,6 @@
 // What a tool call is about, in one line.
 
+import { h } from '../dom.js';
 import { firstLine, within } from '../format.js';
 
 /** The member of the input that says it best, by tool. @type {Record<string, string[]>} */
@@ -8,6 +9,23 @@ const MEMBERS = {
   NotebookEdit: ['notebook_path'], Glob: ['pattern'], Grep: ['pattern'], WebFetch: ['url'], WebSearch: ['query'],
   Agent: ['description'], Task: ['description'], Skill: ['skill', 'command'], ToolSearch: ['query'],
 };
+
+/** Tools that are about a file. */
+const PATHS = new Set(['Read', 'Write', 'Edit', 'MultiEdit', 'NotebookEdit']);
+
+/** Whether the target of a tool is a path. @param {string} tool */
+export function isPath(tool) {
+  return PATHS.has(tool);
+}
+
+/**
+ * A path that is cut at its beginning where there is no room: its end says which file it is.
+ *
+ * @param {string} path
+ */
+export function pathText(path) {
+  return h('span', { class: 'path-end', title: path }, h('bdi', { dir: 'ltr' }, path));
+}
 
 /**
  * What a call is about.

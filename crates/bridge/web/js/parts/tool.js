@@ -2,16 +2,19 @@
 
 /** @import { Call, Row, ToolsRow } from '../log/rows.js' */
 
-import { h, serverHtml } from '../dom.js';
+import { ansiNodes } from '../ansi.js';
+import { h, refill, serverHtml } from '../dom.js';
 import { count, duration, size } from '../format.js';
 import { icon, toolIcon } from '../icons.js';
 import { standsAlone } from '../log/rows.js';
 import { copyable } from './copy.js';
 import { diffCard } from './diff.js';
-import { target, toolName } from './target.js';
+import { isPath, pathText, target, toolName } from './target.js';
 
 /** How much of an output is shown before the reader asks for more, in lines. */
-const FIRST_LINES = 30;
+const SHOWN_LINES = 30;
+/** Tools whose output is read from its beginning; that of all others ends with the outcome. */
+const READ_FROM_THE_START = new Set(['Read', 'Grep', 'Glob', 'WebFetch', 'WebSearch']);
 /** How many of a subagent's last lines are shown while it works. */
 const LIVE_LINES = 3;
 
@@ -39,10 +42,12 @@ export function toolsRow(row, how) {
     return h('div', { class: 'row tools' }, callCard(first, how));
   }
   const running = how.live ? row.calls.find((call) => call.result === undefined) : undefined;
-  const bad = row.calls.filter((call) => call.result?.isError === true).length;
+  const bad = row.calls.filter((call) => stateOf(call, how) === 'bad').length;
+  const refused = row.calls.filter((call) => call.notRun === 'denied').length;
   const run = disclosure(`run-${row.key}`, 'run', [
     icon(running === undefined ? 'check' : 'wrench'), h('span', { class: 'call-name' }, runTitle(row.calls)),
-    bad === 0 ? null : h('span', { class: 'call-bad' }, `${bad} failed`)],
+    bad === 0 ? null : h('span', { class: 'call-bad' }, `${bad} failed`),
+    refused === 0 ? null : h('span', { class: 'call-note' }, `${refused} denied`)],
     () => row.calls.map((call) => callCard(call, how)));
   // While the last one runs, it is what one wants to see.
   return h('div', { class: 'row tools' }, run, running === undefined ? null : callLine(running, how));
@@ -94,6 +99,7 @@ function callLine(call, how) {
  */
 function stateOf(call, how) {
   if (call.goesOn === true) return 'running';
+  if (call.notRun !== undefined) return call.notRun;
   if (call.result === undefined) return how.live ? 'running' : 'open';
   return call.result.isError ? 'bad' : 'done';
 }
@@ -108,9 +114,11 @@ function lineOf(call, how) {
   return [
     toolIcon(call.name),
     h('span', { class: 'call-name' }, toolName(call.name)),
-    h('span', { class: 'call-target' }, target(call.name, call.input, how.project)),
+    h('span', { class: 'call-target' }, isPath(call.name) ? pathText(target(call.name, call.input, how.project)) : target(call.name, call.input, how.project)),
     state === 'running' ? h('span', { class: 'spinner', role: 'img', 'aria-label': 'running' }) : null,
     state === 'bad' ? h('span', { class: 'call-bad' }, 'failed') : null,
+    state === 'denied' ? h('span', { class: 'call-note' }, call.name === 'AskUserQuestion' ? 'not answered' : 'denied') : null,
+    state === 'stopped' ? h('span', { class: 'call-note' }, 'stopped') : null,
     call.isUnknown === true ? h('span', { class: 'call-bad' }, 'outcome unknown') : null,
     took >= 2000 ? h('span', { class: 'call-time' }, duration(took)) : null,
   ];
@@ -127,7 +135,7 @@ function details(call, how) {
     : call.name === 'ExitPlanMode' ? String(call.input['plan'] ?? '') : JSON.stringify(call.input, null, 2);
   return [
     input === '{}' ? null : h('pre', { class: 'call-input', tabindex: 0 }, input),
-    result === undefined ? null : output(result.content, result.isError),
+    result === undefined ? null : output(result.content, stateOf(call, how) === 'bad', READ_FROM_THE_START.has(call.name)),
     result?.truncated === undefined ? null : wholeOutput(result.truncated, how.base),
     ...(result?.images ?? []).map((image) =>
       h('img', { class: 'picture', alt: 'Picture in the result', src: `data:${image.mediaType};base64,${image.data}` })),
@@ -135,20 +143,28 @@ function details(call, how) {
 }
 
 /**
+ * What a tool says: the beginning of a file, the end of everything else.
+ *
  * @param {string} text
  * @param {boolean} bad
+ * @param {boolean} fromStart
  */
-function output(text, bad) {
-  if (text.trim() === '') return h('p', { class: 'muted small' }, bad ? 'Failed without a word.' : 'No output.');
-  const lines = text.split('\n');
-  const pre = h('pre', { class: `call-output${bad ? ' bad' : ''}`, tabindex: 0 }, lines.slice(0, FIRST_LINES).join('\n'));
-  if (lines.length <= FIRST_LINES) return pre;
-  const more = h('button', { class: 'diff-more', type: 'button' }, count(lines.length - FIRST_LINES, 'more line'));
+function output(text, bad, fromStart) {
+  if (text.trim() === '') return h('p', { class: 'muted small' }, bad ? 'Failed without output.' : 'No output.');
+  const lines = text.trimEnd().split('\n');
+  const shown = fromStart ? lines.slice(0, SHOWN_LINES) : lines.slice(-SHOWN_LINES);
+  const pre = h('pre', { class: `call-output${bad ? ' bad' : ''}`, tabindex: 0 }, ansiNodes(shown.join('\n')));
+  const hidden = lines.length - shown.length;
+  if (hidden === 0) return pre;
+  const more = h('button', { class: `diff-more${fromStart ? '' : ' before'}`, type: 'button' }, count(hidden, fromStart ? 'more line' : 'earlier line'));
   more.addEventListener('click', () => {
-    pre.textContent = text;
+    const below = pre.scrollHeight - pre.scrollTop;
+    refill(pre, ansiNodes(text));
+    // The lines that were read stay where they are.
+    if (!fromStart) pre.scrollTop = pre.scrollHeight - below;
     more.remove();
   });
-  return h('div', {}, pre, more);
+  return h('div', { class: 'output' }, ...(fromStart ? [pre, more] : [more, pre]));
 }
 
 /**
@@ -164,10 +180,10 @@ function wholeOutput(truncated, base) {
     try {
       const answer = await fetch(new URL(truncated.url.replace(/^\//, ''), base));
       if (!answer.ok) throw new Error(String(answer.status));
-      button.replaceWith(h('pre', { class: 'call-output whole', tabindex: 0 }, await answer.text()));
+      button.replaceWith(h('pre', { class: 'call-output whole', tabindex: 0 }, ansiNodes(await answer.text())));
     } catch {
       button.disabled = false;
-      button.textContent = 'Could not be fetched. Try again';
+      button.textContent = 'Not loaded. Try again';
     }
   });
   return button;

@@ -14,6 +14,7 @@ import { rowElement } from '../parts/row.js';
 import { chooseSheet, confirmSheet, failed, sheet } from '../parts/sheet.js';
 import { StatusLine } from '../parts/status.js';
 import { Tail } from '../parts/tail.js';
+import { pathText } from '../parts/target.js';
 import { WindowedRows } from '../window.js';
 import { resume } from './start.js';
 
@@ -45,8 +46,9 @@ export class ChatView {
     this.tail = new Tail(app, id);
     this.older = h('div', { class: 'older' });
     this.log = h('div', { class: 'chat-log', role: 'log', 'aria-live': 'off', 'aria-label': 'Conversation', tabindex: 0 },
+      h('h2', { class: 'unseen' }, 'Conversation'),
       h('div', { class: 'chat-column' }, this.older, this.rows, this.tail.element));
-    this.down = h('button', { class: 'to-end', type: 'button', 'aria-label': 'To the newest message', onclick: () => this.list.toEnd() }, icon('down'));
+    this.down = h('button', { class: 'to-end', type: 'button', 'aria-label': 'Go to the newest message', onclick: () => this.list.toEnd() }, icon('down'));
     this.down.hidden = true;
     this.list = new WindowedRows(this.log, this.rows, (/** @type {Row} */ row) => this.#row(row), {
       top: () => void session.loadOlder(),
@@ -125,7 +127,8 @@ export class ChatView {
     const devices = new Set(session.devices).size;
     const others = devices > 1 ? count(devices, 'device') : '';
     const path = project === undefined ? undefined : beneath(project, app.link.welcome?.roots ?? []);
-    this.place.textContent = [path, view?.branch, others].filter((part) => part !== undefined && part !== '').join(' · ');
+    const further = [view?.branch, others].filter((part) => part !== undefined && part !== '').join(' · ');
+    refill(this.place, path === undefined ? null : pathText(path), path === undefined || further === '' ? null : h('span', {}, ' · '), further === '' ? null : h('span', {}, further));
     this.place.title = [project ?? '', ...session.devices].join(', ');
     for (const message of app.outbox.of(session.id)) {
       if (transcript.clientMessages.has(message.clientMessageId)) app.outbox.drop(message.clientMessageId);
@@ -146,7 +149,8 @@ export class ChatView {
     this.queue.update();
     this.status.update(view);
     this.composer.setRunning(running);
-    this.composer.element.hidden = gone || !app.bridge.may('input');
+    // Before the bridge has said what this device may do, the field is there: it may have the focus, and a draft.
+    this.composer.element.hidden = gone || app.bridge.mayNot('input');
     this.element.classList.toggle('has-approval', session.approvals.length > 0);
     this.#drawOver(gone ? session.state : 'running');
     this.#announce();
@@ -191,14 +195,14 @@ export class ChatView {
     const archived = session.transcript.archived;
     chooseSheet('Session', [
       ...(may('configure') ? [{ name: 'Rename', icon: 'pencil', pick: () => this.#rename() }] : []),
-      { name: 'Replay', what: 'From the beginning, at your pace', icon: 'history', pick: () => app.go(`#/replay/${encodeURIComponent(session.id)}`) },
+      { name: 'Replay', what: 'Watch it again from the start', icon: 'history', pick: () => app.go(`#/replay/${encodeURIComponent(session.id)}`) },
       ...(may('configure') ? [{
-        name: archived ? 'Take back' : 'Archive', what: archived ? 'Shows it in the list again' : 'Takes it off the list', icon: 'archive',
+        name: archived ? 'Unarchive' : 'Archive', what: archived ? 'Shows it in the list again' : 'Removes it from the list', icon: 'archive',
         pick: () => void app.bridge.archive(session.id, !archived).then(() => { if (!archived) app.go('#/'); }, failed),
       }] : []),
       ...(may('input') && session.state === 'running' ? [{
-        name: 'End session', what: 'Ends Claude Code; it can be resumed', icon: 'stop', danger: true,
-        pick: () => confirmSheet('End this session?', 'What runs is stopped. You can resume it later.', 'End session', () => void app.bridge.stop(session.id).catch(failed)),
+        name: 'End session', what: 'Stops Claude Code; you can resume it', icon: 'stop', danger: true,
+        pick: () => confirmSheet('End this session?', 'Running work stops. You can resume the session later.', 'End session', () => void app.bridge.stop(session.id).catch(failed)),
       }] : []),
     ]);
   }

@@ -10,6 +10,7 @@ import { icon } from '../icons.js';
 import { compactApproval } from '../parts/approval.js';
 import { watch } from '../parts/guard.js';
 import { chooseSheet, failed } from '../parts/sheet.js';
+import { pathText } from '../parts/target.js';
 import { resume, startSheet } from './start.js';
 
 const RECENT = 12;
@@ -17,16 +18,17 @@ const RECENT = 12;
 /** How long after a tap nothing in the list moves: the next tap may be on its way. */
 const QUIET = 1_000;
 
-/** @typedef {'needs' | 'working' | 'ready' | 'cut' | 'over'} Word */
+/** @typedef {'needs' | 'working' | 'background' | 'ready' | 'cut' | 'over'} Word */
 
 /** @type {Record<Word, string>} */
-const WORDS = { needs: 'Needs you', working: 'Working', ready: 'Ready', cut: 'Interrupted', over: 'Ended' };
+const WORDS = { needs: 'Needs you', working: 'Working', background: 'Running in background', ready: 'Ready', cut: 'Interrupted', over: 'Ended' };
 
 /** What a session is, in a word. @param {SessionView} session @returns {Word} */
 function wordOf(session) {
   if (session.approvals.length > 0) return 'needs';
   if (session.state !== 'running') return session.state === 'interrupted' ? 'cut' : 'over';
-  return session.status === 'idle' ? 'ready' : 'working';
+  if (session.status !== 'idle') return 'working';
+  return (session.background ?? []).length > 0 ? 'background' : 'ready';
 }
 
 /** What a session is called. @param {SessionView} session */
@@ -41,7 +43,7 @@ function isListed(session) {
 
 /** The list. */
 export class ListView {
-  element = h('nav', { class: 'list-pane', 'aria-label': 'Sessions' });
+  element = h('section', { class: 'list-pane', 'aria-label': 'Sessions' });
   #search = '';
   /** @type {RecentSession[]} */
   #recent = [];
@@ -78,12 +80,12 @@ export class ListView {
     this.#followPointers();
     this.element.append(
       h('header', { class: 'list-head' },
-        h('a', { class: 'brand', href: '#/', 'aria-label': 'Pilothouse' }, icon('helm'), h('span', {}, 'Pilothouse')),
+        h('h1', { class: 'brand-head', tabindex: -1 }, h('a', { class: 'brand', href: '#/' }, icon('helm'), h('span', {}, 'Pilothouse'))),
         app.chip,
         h('a', { class: 'icon-button', href: '#/settings', 'aria-label': 'Settings' }, icon('gear'))),
       h('div', { class: 'list-tools' },
         h('label', { class: 'search' }, icon('search'), this.field), this.start),
-      h('div', { class: 'list-scroll' }, this.note, this.sessions, this.recent));
+      h('div', { class: 'list-scroll', tabindex: 0, role: 'group', 'aria-label': 'List of sessions' }, this.note, this.sessions, this.recent));
     app.list.changed.on(() => {
       this.update();
       const listed = this.#listed().sort().join();
@@ -116,10 +118,17 @@ export class ListView {
     return [...new Set(paths)].filter((path) => path !== undefined);
   }
 
+  /** Takes the focus: the card of the session that was left, or the list's heading. @param {string | null} session */
+  focus(session) {
+    const card = session === null ? undefined : this.#cards.get(session)?.element;
+    const place = /** @type {HTMLElement | null | undefined} */ (card?.querySelector('.card-link')) ?? this.element.querySelector('h1');
+    /** @type {HTMLElement | null} */ (place)?.focus({ preventScroll: true });
+  }
+
   /** The bridge's own agent, or the demo, must not be taken for the real thing. */
   #sayAgent() {
     const agent = this.app.link.welcome?.agent;
-    const words = { demo: 'This is the demo: no model is behind it.', embedded: 'The built-in agent runs here, not Claude Code.' };
+    const words = { demo: 'Demo: there is no model behind it.', embedded: 'The built-in agent runs here, not Claude Code.' };
     const said = words[/** @type {keyof typeof words} */ (agent?.kind)] ?? '';
     refill(this.note, said === '' ? null : h('p', { class: 'notice', title: agent?.note ?? '' }, icon('info'), h('span', {}, said)));
   }
@@ -168,7 +177,7 @@ export class ListView {
       [session.title, session.projectPath, session.lastLine, session.branch].some((text) => text?.toLowerCase().includes(this.#search));
     const shown = this.app.list.sessions.filter((session) => isListed(session) && fits(session));
     /** @type {Record<Word, SessionView[]>} */
-    const groups = { needs: [], working: [], ready: [], cut: [], over: [] };
+    const groups = { needs: [], working: [], background: [], ready: [], cut: [], over: [] };
     for (const session of shown) groups[wordOf(session)].push(session);
     for (const group of Object.values(groups)) group.sort((a, b) => b.updatedAt - a.updatedAt);
     const waiting = groups.needs.length;
@@ -183,10 +192,10 @@ export class ListView {
     const wanted = sections.map(([word, sessions]) => ({ word, sessions }));
     this.#reconcile(wanted, !isAsked && isInView && this.#isHovered);
     if (this.app.list.loaded && shown.length === 0 && this.#search === '') {
-      refill(this.sessions, h('div', { class: 'empty' }, icon('helm'), h('p', {}, 'No session runs.'),
-        this.app.bridge.mayNot('input') ? null : h('p', { class: 'muted' }, this.#recent.length > 0 ? 'Start one, or go on with one from below.' : 'Start one, and follow it from wherever you are.')));
+      refill(this.sessions, h('div', { class: 'empty' }, icon('helm'), h('p', {}, 'No sessions yet.'),
+        this.app.bridge.mayNot('input') ? null : h('p', { class: 'muted' }, this.#recent.length > 0 ? 'Start one, or resume one below.' : 'Start one, then follow it from anywhere.')));
     } else if (this.app.list.loaded && shown.length === 0) {
-      refill(this.sessions, h('p', { class: 'empty muted' }, `No session that runs has “${this.field.value.trim()}” in it.`));
+      refill(this.sessions, h('p', { class: 'empty muted' }, `No running session matches “${this.field.value.trim()}”.`));
     } else if (!this.app.list.loaded) {
       refill(this.sessions, h('div', { class: 'skeletons', 'aria-hidden': 'true' }, [1, 2, 3].map(() => h('div', { class: 'skeleton' }))));
     }
@@ -228,7 +237,7 @@ export class ListView {
    * @param {Word} word
    */
   #card(session, word) {
-    const said = JSON.stringify([word, session.title, session.projectPath, session.branch, session.lastLine, session.cost, session.approvals.map(({ id, digest }) => [id, digest])]);
+    const said = JSON.stringify([word, session.title, session.projectPath, session.branch, session.lastLine, session.cost, session.approvals.map(({ id, digest }) => [id, digest]), session.background]);
     let card = this.#cards.get(session.id);
     if (card?.said !== said) {
       const focused = document.activeElement;
@@ -274,8 +283,9 @@ export class ListView {
           h('span', { class: 'unseen' }, `, ${WORDS[word]}`),
           h('span', { class: 'card-time' }, timeOf(session, word))),
         session.lastLine === undefined || session.lastLine === '' ? null : h('span', { class: 'card-line' }, session.lastLine),
+        word === 'background' ? h('span', { class: 'card-task' }, icon('clock'), h('span', {}, (session.background ?? []).join(', '))) : null,
         h('span', { class: 'card-foot' },
-          place.length > 0 ? h('span', { class: 'card-place' }, place.join(' · ')) : h('span', { class: 'card-place' }, beneath(session.projectPath, this.app.link.welcome?.roots ?? [])),
+          h('span', { class: 'card-place' }, place.length > 0 ? place.join(' · ') : pathText(beneath(session.projectPath, this.app.link.welcome?.roots ?? []))),
           session.cost > 0 ? h('span', {}, cost(session.cost)) : null)),
       word === 'cut' && this.app.bridge.may('input') ? h('div', { class: 'card-buttons' },
         h('button', { class: 'button small', type: 'button', onclick: () => resume(this.app, session.id, session.projectPath) }, icon('play'), 'Resume')) : null,
@@ -297,7 +307,7 @@ export class ListView {
       shown.map((session) => h('button', { class: 'recent-row', type: 'button', 'data-recent': session.sessionId, onclick: () => this.#resume(session) },
         icon('history'),
         h('span', { class: 'recent-text' },
-          h('span', { class: 'recent-name' }, session.summary || session.firstPrompt || 'Without a word'),
+          h('span', { class: 'recent-name' }, session.summary || session.firstPrompt || 'Untitled session'),
           h('span', { class: 'muted small' }, [basename(session.projectPath), session.gitBranch, ago(session.modifiedAt)].filter((part) => part !== undefined && part !== '').join(' · '))))),
       this.#hasMore ? h('button', { class: 'button quiet', type: 'button', onclick: () => this.loadRecent(this.#recent.length) }, 'Show more') : null);
   }
@@ -310,15 +320,15 @@ export class ListView {
     };
     if (session.inUseBy === undefined) {
       chooseSheet('Resume session', [
-        { name: 'Go on', what: session.summary, icon: 'play', pick: () => go('attach') },
-        { name: 'Fork', what: 'Go on from a copy; the original stays as it is', icon: 'branch', pick: () => go('fork') },
+        { name: 'Resume', what: session.summary, icon: 'play', pick: () => go('attach') },
+        { name: 'Fork', what: 'Continue a copy; the original stays as it is', icon: 'branch', pick: () => go('fork') },
       ]);
       return;
     }
     chooseSheet('This session is in use', [
-      { name: 'Join', what: 'Follow and use it together', icon: 'right', pick: () => go('attach') },
-      { name: 'Fork', what: 'Go on from a copy', icon: 'branch', pick: () => go('fork') },
-      { name: 'Take over', what: 'Stop the other one first', icon: 'stop', danger: true, pick: () => go('take_over') },
+      { name: 'Join', what: 'Use it together', icon: 'right', pick: () => go('attach') },
+      { name: 'Fork', what: 'Continue a copy', icon: 'branch', pick: () => go('fork') },
+      { name: 'Take over', what: 'Stop it there first', icon: 'stop', danger: true, pick: () => go('take_over') },
     ]);
   }
 }

@@ -1,4 +1,4 @@
-// A browser that the bridge does not know yet.
+// A browser that the bridge does not know, or knows no longer.
 
 /** @import { App } from '../main.js' */
 
@@ -10,7 +10,7 @@ import { icon } from '../icons.js';
 function deviceName() {
   const agent = navigator.userAgent;
   const browser = /Edg\//.test(agent) ? 'Edge' : /Firefox\//.test(agent) ? 'Firefox' : /Chrome\//.test(agent) ? 'Chrome' : /Safari\//.test(agent) ? 'Safari' : 'Browser';
-  const system = /iPhone|iPad/.exec(agent)?.[0] ?? (/Android/.test(agent) ? 'Android' : /Mac OS/.test(agent) ? 'Mac' : /Windows/.test(agent) ? 'Windows' : /Linux/.test(agent) ? 'Linux' : 'somewhere');
+  const system = /iPhone|iPad/.exec(agent)?.[0] ?? (/Android/.test(agent) ? 'Android' : /Mac OS/.test(agent) ? 'Mac' : /Windows/.test(agent) ? 'Windows' : /Linux/.test(agent) ? 'Linux' : 'unknown system');
   return `${browser} on ${system}`;
 }
 
@@ -31,9 +31,11 @@ export function pairView(app, code, paired) {
     h('div', { class: 'pair-card' },
       h('div', { class: 'pair-mark' }, icon('helm')),
       h('h1', { tabindex: -1 }, 'Pilothouse'),
-      h('p', { class: 'muted' }, code === ''
-        ? 'This browser is not paired yet. Open the pairing link that the bridge printed, or type its code.'
-        : 'Pairing lets this browser see your sessions and answer for you. You can take it back at any time.'),
+      h('p', { class: 'muted' }, code !== ''
+        ? 'Pairing lets this browser see your sessions and answer for you. You can revoke it at any time.'
+        : app.link.isRevoked
+          ? 'This device was revoked. To use it again, run “pilothouse serve pair” and open the link, or enter its code.'
+          : 'This browser is not paired yet. Open the pairing link that the bridge printed, or enter its code.'),
       h('form', {
         class: 'stack',
         onsubmit: async (/** @type {Event} */ event) => {

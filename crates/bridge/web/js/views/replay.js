@@ -34,6 +34,7 @@ export class ReplayView {
     this.place = h('p', { class: 'chat-place' });
     this.rows = h('div', { class: 'rows' });
     this.log = h('div', { class: 'chat-log', role: 'log', 'aria-live': 'off', 'aria-label': 'Conversation', tabindex: 0 },
+      h('h2', { class: 'unseen' }, 'Conversation'),
       h('div', { class: 'chat-column' }, this.rows));
     this.list = new WindowedRows(this.log, this.rows, (/** @type {Row} */ row) =>
       rowElement(row, { project: this.session.transcript.project, base: app.link.base, live: false }));

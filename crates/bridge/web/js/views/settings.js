@@ -22,10 +22,10 @@ export class SettingsView {
       h('header', { class: 'chat-head' },
         h('a', { class: 'icon-button back', href: '#/', 'aria-label': 'All sessions' }, icon('back')),
         h('div', { class: 'chat-names' }, this.title)),
-      h('div', { class: 'settings-scroll' }, h('div', { class: 'settings-column' },
+      h('div', { class: 'settings-scroll', tabindex: 0, role: 'group', 'aria-label': 'All settings' }, h('div', { class: 'settings-column' },
         h('section', { class: 'panel' }, h('h2', {}, 'Appearance'), this.#themes()),
         h('section', { class: 'panel' }, h('h2', {}, 'Notifications'),
-          h('p', { class: 'muted' }, 'A short word when a session needs you and no page is open in front of you.'), this.push),
+          h('p', { class: 'muted' }, 'Get a notification when a session needs you and the page is closed.'), this.push),
         h('section', { class: 'panel' }, h('h2', {}, 'Devices'), this.devices),
         h('section', { class: 'panel' }, h('h2', {}, 'About'),
           h('dl', { class: 'facts' },
@@ -54,8 +54,8 @@ export class SettingsView {
   async #drawPush() {
     const state = await isSubscribed(this.app);
     const words = {
-      unsupported: 'This browser cannot notify. On an iPhone, add Pilothouse to the home screen first.',
-      denied: 'Notifications are blocked for this page in the browser’s settings.',
+      unsupported: 'This browser cannot show notifications. On an iPhone, add Pilothouse to the home screen first.',
+      denied: 'Notifications are blocked. Allow them in the browser’s settings.',
     };
     if (state === 'unsupported' || state === 'denied') {
       refill(this.push, h('p', { class: 'notice' }, icon('bell'), h('span', {}, words[state])));
@@ -67,7 +67,7 @@ export class SettingsView {
       onclick: async () => {
         try {
           await (on ? unsubscribe(this.app) : subscribe(this.app));
-          toast(on ? 'Notifications are off.' : 'Notifications are on.');
+          toast(on ? 'Notifications off.' : 'Notifications on.');
         } catch (error) {
           failed(error);
         }
@@ -78,7 +78,7 @@ export class SettingsView {
 
   async #drawDevices() {
     if (!this.app.bridge.may('configure')) {
-      refill(this.devices, h('p', { class: 'muted' }, 'This device may not manage others.'));
+      refill(this.devices, h('p', { class: 'muted' }, 'This device may not manage other devices.'));
       return;
     }
     try {
@@ -89,7 +89,7 @@ export class SettingsView {
         h('ul', { class: 'device-list' }, devices.map((device) => h('li', { class: 'device', 'data-device': device.id },
           icon('phone'),
           h('span', { class: 'device-text' },
-            h('span', { class: 'device-name' }, h('strong', {}, device.name), device.name === own ? h('span', { class: 'tag' }, 'this one') : null),
+            h('span', { class: 'device-name' }, h('strong', {}, device.name), device.name === own ? h('span', { class: 'tag' }, 'this device') : null),
             h('span', { class: 'muted small' }, `${device.scopes.join(', ')} · since ${new Date(device.addedAt).toLocaleDateString()}`)),
           h('button', { class: 'button small', type: 'button', 'aria-label': `Revoke ${device.name}`, onclick: () => this.#revoke(device) }, 'Revoke')))),
         h('button', { class: 'button primary', type: 'button', onclick: () => this.#pairAnother() }, icon('plus'), 'Pair another device'));
@@ -100,7 +100,7 @@ export class SettingsView {
 
   /** @param {{id: string, name: string}} device */
   #revoke(device) {
-    confirmSheet(`Revoke ${device.name}?`, 'It is logged out at once and has to be paired again.', 'Revoke', async () => {
+    confirmSheet(`Revoke ${device.name}?`, 'It is signed out at once. To use it again, pair it again.', 'Revoke', async () => {
       try {
         await this.app.bridge.http('devices/revoke', { device: device.id });
       } catch (error) {
@@ -113,21 +113,25 @@ export class SettingsView {
   /** Another device may do as much as this one, or less. */
   #pairAnother() {
     const own = (/** @type {string[]} */ scopes) => scopes.filter((scope) => this.app.bridge.may(scope));
-    chooseSheet('What may it do?', [
-      { name: 'Everything', what: 'What this device may, but for running without asking', icon: 'helm', pick: () => void this.#offer(own(['observe', 'input', 'approve', 'configure'])) },
-      { name: 'Look and decide', what: 'Follow sessions, and answer what they ask', icon: 'check', pick: () => void this.#offer(own(['observe', 'approve'])) },
-      { name: 'Only look', what: 'Follow sessions', icon: 'eye', pick: () => void this.#offer(['observe']) },
+    chooseSheet('What may the device do?', [
+      { name: 'Everything', what: 'Same as this device, without Bypass mode', icon: 'helm', pick: () => void this.#offer(own(['observe', 'input', 'approve', 'configure'])) },
+      { name: 'View and approve', what: 'Follow sessions and answer their requests', icon: 'check', pick: () => void this.#offer(own(['observe', 'approve'])) },
+      { name: 'View only', what: 'Follow sessions', icon: 'eye', pick: () => void this.#offer(['observe']) },
     ]);
   }
 
   /** @param {string[]} scopes */
   async #offer(scopes) {
     try {
-      /** @type {{code: string, url: string, qr: string | null}} */
-      const { url, qr } = await this.app.bridge.http('pair/offer', { scopes });
+      /** @type {{code: string, url: string, qr: string | null, reachable: boolean}} */
+      const { url, qr, reachable } = await this.app.bridge.http('pair/offer', { scopes });
+      if (!reachable) {
+        unreachableSheet();
+        return;
+      }
       sheet('Pair another device', () => [
-        h('p', { class: 'muted' }, 'Open this on the other device within two minutes. It works once.'),
-        qr === null ? null : h('img', { class: 'pair-picture', alt: 'The link, for a camera', src: `data:image/svg+xml,${encodeURIComponent(qr)}` }),
+        h('p', { class: 'muted' }, 'Open this link on the other device within two minutes. It works once.'),
+        qr === null ? null : h('img', { class: 'pair-picture', alt: 'QR code of the link', src: `data:image/svg+xml,${encodeURIComponent(qr)}` }),
         h('pre', { class: 'preview code', tabindex: 0 }, url),
         h('button', {
           class: 'button primary', type: 'button', onclick: () => copy(url),
@@ -137,6 +141,19 @@ export class SettingsView {
       failed(error);
     }
   }
+}
+
+/** A link to this very machine is of no use elsewhere: what to do instead. */
+function unreachableSheet() {
+  sheet('Pair another device', () => [
+    h('p', {}, 'Other devices cannot reach this bridge: it listens on this machine only.'),
+    h('p', { class: 'muted' }, 'Restart it with one of these, then pair the device:'),
+    h('dl', { class: 'ways' },
+      h('dt', {}, 'With a certificate'), h('dd', {}, h('code', {}, 'pilothouse serve --address 0.0.0.0 --tls-cert CERT --tls-key KEY')),
+      h('dt', {}, 'Behind a proxy or tunnel'), h('dd', {}, h('code', {}, 'pilothouse serve --public-url https://NAME')),
+      h('dt', {}, 'In a network you trust'), h('dd', {}, h('code', {}, 'pilothouse serve --address 0.0.0.0 --insecure-lan'))),
+    h('p', { class: 'muted small' }, 'For another browser on this machine, run “pilothouse serve pair”.'),
+  ]);
 }
 
 /**

@@ -7,6 +7,28 @@ import { MODES, sentence } from '../format.js';
 import { TOO_LARGE } from '../log/outbox.js';
 import { failed, sheet } from '../parts/sheet.js';
 
+/** Where a prompt is kept that was typed and not sent. */
+const DRAFT = 'pilothouse.new-session';
+
+/** @returns {{project?: string, mode?: string, words?: string}} */
+function draft() {
+  try {
+    return JSON.parse(sessionStorage.getItem(DRAFT) ?? '{}');
+  } catch {
+    return {};
+  }
+}
+
+/** @param {{project: string, mode: string, words: string} | null} kept */
+function keepDraft(kept) {
+  try {
+    if (kept === null) sessionStorage.removeItem(DRAFT);
+    else sessionStorage.setItem(DRAFT, JSON.stringify(kept));
+  } catch {
+    // Storage may be forbidden or full: then a closed sheet forgets.
+  }
+}
+
 /**
  * Asks where to begin, and begins.
  *
@@ -15,20 +37,25 @@ import { failed, sheet } from '../parts/sheet.js';
 export function startSheet(app) {
   // Where the newest one is, or a root.
   const known = [...new Set([...app.listView.projects, ...(app.link.welcome?.roots ?? [])])];
-  const project = h('input', { class: 'field mono', type: 'text', required: true, list: 'projects', value: known[0] ?? '', autocapitalize: 'none', autocorrect: 'off', spellcheck: 'false' });
+  const before = draft();
+  const project = h('input', { class: 'field mono', type: 'text', required: true, list: 'projects', value: before.project ?? known[0] ?? '', autocapitalize: 'none', autocorrect: 'off', spellcheck: 'false' });
   const mode = h('select', { class: 'field' },
     Object.entries(MODES)
       .filter(([id]) => id === 'default' || id === 'plan' || app.bridge.may('configure'))
       .filter(([id]) => id !== 'bypassPermissions' || app.bridge.may('bypass'))
       .map(([id, { name }]) => h('option', { value: id }, name)));
-  const meaning = h('span', { class: 'muted small' }, MODES['default']?.what);
-  mode.addEventListener('change', () => { meaning.textContent = MODES[mode.value]?.what ?? ''; });
-  const words = h('textarea', { class: 'field', rows: 4, dir: 'auto', placeholder: 'What is to be done?' });
+  if (mode.querySelector(`option[value="${CSS.escape(before.mode ?? '')}"]`) !== null) mode.value = before.mode ?? '';
+  const meaning = h('span', { class: 'muted small' });
+  const explain = () => { meaning.textContent = MODES[mode.value]?.what ?? ''; };
+  mode.addEventListener('change', explain);
+  explain();
+  const words = h('textarea', { class: 'field', rows: 4, dir: 'auto', placeholder: 'What should it do?', value: before.words ?? '' });
   const problem = h('p', { class: 'problem', role: 'alert' });
   const button = h('button', { class: 'button primary', type: 'submit' }, 'Start');
   const given = new AbortController();
   const dialog = sheet('New session', (close) => [h('form', {
-    class: 'stack',
+    class: 'stack with-foot',
+    oninput: () => keepDraft(words.value.trim() === '' ? null : { project: project.value, mode: mode.value, words: words.value }),
     onsubmit: async (/** @type {Event} */ event) => {
       event.preventDefault();
       problem.textContent = app.outbox.isTooLarge(words.value, []) ? TOO_LARGE : '';
@@ -38,6 +65,7 @@ export function startSheet(app) {
         const id = await app.bridge.start({ projectPath: project.value.trim(), permissionMode: mode.value }, given.signal);
         app.started.add(id);
         if (words.value.trim() !== '') app.outbox.say(id, words.value.trim(), [], 'queue');
+        keepDraft(null);
         close();
         app.go(`#/s/${encodeURIComponent(id)}`);
       } catch (error) {
@@ -50,8 +78,12 @@ export function startSheet(app) {
   h('datalist', { id: 'projects' }, known.map((path) => h('option', { value: path }))),
   h('label', { class: 'labelled' }, h('span', {}, 'Mode'), mode, meaning),
   h('label', { class: 'labelled' }, h('span', {}, 'First message'), words),
-  problem,
-  h('div', { class: 'buttons end' }, h('button', { class: 'button', type: 'button', onclick: close }, 'Cancel'), button))]);
+  h('div', { class: 'sheet-foot' }, problem,
+    h('div', { class: 'buttons end' }, h('button', { class: 'button', type: 'button', onclick: close }, 'Cancel'), button)))]);
+  // The end of a path tells projects apart: a field that is too narrow shows that.
+  const showEnd = () => { project.scrollLeft = project.scrollWidth; };
+  project.addEventListener('blur', showEnd);
+  showEnd();
   // Who gives up before there is a connection again starts nothing.
   dialog.addEventListener('close', () => given.abort());
   words.addEventListener('keydown', (event) => {

@@ -227,7 +227,7 @@ function shown({ id, digest }) {
  * @returns {string | null}
  */
 export function decisionProblem(reply) {
-  if (reply['status'] === 'already_resolved') return `Already decided by ${reply['by'] ?? 'somebody else'}.`;
+  if (reply['status'] === 'already_resolved') return `Already decided by ${reply['by'] ?? 'another device'}.`;
   if (reply['status'] === 'gone') return `Nothing to decide any more: ${reply['why'] ?? 'it is gone'}.`;
   return null;
 }

@@ -4,8 +4,15 @@
 
 import { Signal } from './signal.js';
 
-/** How often the page asks whether the bridge is there, as browsers cannot send the WebSocket's own ping. */
-const PING_EVERY = 15_000;
+/**
+ * How often the page asks whether the bridge is there, as browsers cannot send the WebSocket's own ping: often while somebody uses
+ * it, less often while it only lies there, seldom while it is hidden. What the bridge says by itself counts as an answer.
+ */
+const PING_EVERY = { used: 2_000, seen: 10_000, hidden: 15_000 };
+/** So long after the last touch or key the page counts as used. */
+const USED = 60_000;
+/** How long an answer may take before the page no longer says that it is live. */
+const ANSWER_WITHIN = 1_000;
 /** How long an answer may take before the connection is taken for dead. */
 const PATIENCE = 8_000;
 /** The waits between attempts to connect; the last one repeats. */
@@ -48,11 +55,17 @@ export class Connection {
   downSince = Date.now();
   /** @type {Welcome | null} */
   welcome = null;
+  /** Since when the bridge owes an answer, though the connection may still live; 0 while it owes none. */
+  silentSince = 0;
+  /** Whether the bridge has revoked this device. */
+  isRevoked = false;
 
   /** Every message of the bridge. @type {Signal<Message>} */
   message = new Signal();
   /** The state has changed. @type {Signal<LinkState>} */
   changed = new Signal();
+  /** Whether the bridge is silent has changed. @type {Signal<void>} */
+  pulse = new Signal();
 
   /** @type {WebSocket | null} */
   #socket = null;
@@ -65,11 +78,18 @@ export class Connection {
   #retry;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #deadline;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #silence;
+  #usedAt = Date.now();
+  #askedAt = 0;
 
   /** @param {URL} base where the page is */
   constructor(base) {
     this.base = base;
-    setInterval(() => this.#ping(), PING_EVERY);
+    setInterval(() => this.#tick(), PING_EVERY.used);
+    for (const kind of ['pointerdown', 'keydown', 'wheel', 'touchmove']) {
+      addEventListener(kind, () => this.#used(), { passive: true, capture: true });
+    }
     addEventListener('online', () => this.hurry());
     // A bridge on this very machine is there although the network is not: ask it.
     addEventListener('offline', () => this.#ping());
@@ -83,6 +103,7 @@ export class Connection {
   /** Connects now. */
   open() {
     this.#wanted = true;
+    this.isRevoked = false;
     if (this.state === 'unpaired') this.#become('connecting');
     clearTimeout(this.#retry);
     this.#socket?.close();
@@ -99,6 +120,11 @@ export class Connection {
     };
     socket.onmessage = (event) => this.#heard(socket, String(event.data));
     socket.onclose = (event) => this.#closed(socket, event.code);
+  }
+
+  /** Whether the bridge is there, as far as anybody can know. */
+  get isLive() {
+    return this.state === 'open' && this.silentSince === 0;
   }
 
   /** Tries again at once instead of waiting, or looks whether the connection still lives. */
@@ -201,8 +227,7 @@ export class Connection {
    */
   #heard(socket, text) {
     if (socket !== this.#socket) return;
-    clearTimeout(this.#deadline);
-    this.#deadline = undefined;
+    this.#forgive();
     this.heardAt = Date.now();
     /** @type {Message} */
     const message = JSON.parse(text);
@@ -227,14 +252,14 @@ export class Connection {
    */
   #closed(socket, code) {
     if (socket !== this.#socket) return;
-    clearTimeout(this.#deadline);
-    this.#deadline = undefined;
+    this.#forgive();
     this.#socket = null;
     if (this.downSince === 0) this.downSince = Date.now();
     const waiting = [...this.#waiting.values()];
     this.#waiting.clear();
     for (const { reject } of waiting) reject(new Lost(code === TOO_LONG));
     if (code === REVOKED) {
+      this.isRevoked = true;
       this.#become('unpaired');
       return;
     }
@@ -264,16 +289,52 @@ export class Connection {
   async #isKnown() {
     try {
       const answer = await fetch(new URL('metrics', this.base), { cache: 'no-store' });
-      return answer.status === 401 ? false : answer.ok ? true : undefined;
+      if (answer.status !== 401) return answer.ok ? true : undefined;
+      this.isRevoked = (await answer.text()).includes('revoked');
+      return false;
     } catch {
       return undefined;
     }
   }
 
+  /** Asks when nothing was heard for long enough. */
+  #tick() {
+    const now = Date.now();
+    const every = document.visibilityState !== 'visible' ? PING_EVERY.hidden : now - this.#usedAt < USED ? PING_EVERY.used : PING_EVERY.seen;
+    // Half a tick of tolerance, as timers are not exact.
+    const quiet = now - Math.max(this.heardAt, this.#askedAt) + PING_EVERY.used / 2;
+    if (quiet >= every) this.#ping();
+  }
+
+  /** Somebody is here: after a while without, what is shown is checked at once. */
+  #used() {
+    const wasIdle = Date.now() - this.#usedAt >= USED;
+    this.#usedAt = Date.now();
+    if (wasIdle) this.#ping();
+  }
+
   #ping() {
     if (this.state !== 'open' || this.#socket === null) return;
+    this.#askedAt = Date.now();
     this.send({ type: 'ping' });
     this.#expect(this.#socket);
+    this.#silence ??= setTimeout(() => this.#hush(true), ANSWER_WITHIN);
+  }
+
+  /** Something was heard, or there is nothing to hear any more. */
+  #forgive() {
+    clearTimeout(this.#deadline);
+    clearTimeout(this.#silence);
+    this.#deadline = undefined;
+    this.#silence = undefined;
+    this.#hush(false);
+  }
+
+  /** @param {boolean} silent */
+  #hush(silent) {
+    if (silent === (this.silentSince !== 0)) return;
+    this.silentSince = silent ? Date.now() : 0;
+    this.pulse.tell();
   }
 
   /** From now on something must be heard before long. @param {WebSocket} socket */
