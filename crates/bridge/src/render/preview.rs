@@ -90,9 +90,10 @@ impl Described {
         if let Some(after) = &self.after {
             return Some(diff::of_texts(&self.path, self.before.as_deref().unwrap_or_default(), after));
         }
+        // A file that was written as it was has no patch, and is compared with what it was.
         let is_new = self.kind.as_deref() == Some("create");
-        let content = self.content.filter(|_| is_new)?;
-        Some(diff::of_texts(&self.path, "", &content))
+        let before = if is_new { Some(String::new()) } else { self.before };
+        Some(diff::of_texts(&self.path, &before?, &self.content?))
     }
 }
 

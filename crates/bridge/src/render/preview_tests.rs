@@ -75,6 +75,10 @@ fn a_result_is_shown_as_the_cli_describes_it_or_as_it_was_asked_for() {
     assert_eq!((asked.added, asked.removed), (1, 1));
     let made = json!({"type": "create", "filePath": "/f", "content": "x\ny\n", "structuredPatch": []});
     assert_eq!(of_result("Write", None, Some(&Json::of(&made))).unwrap().added, 2);
+    let same = json!({"type": "update", "filePath": "/f", "content": "x\n", "originalFile": "x\n", "structuredPatch": []});
+    let written = Json::of(&json!({"file_path": "/f", "content": "x\n"}));
+    let unchanged = of_result("Write", Some(&written), Some(&Json::of(&same))).unwrap();
+    assert_eq!((unchanged.added, unchanged.removed), (0, 0), "what is written as it was changes nothing");
     assert_eq!(of_result("Bash", Some(&input), Some(&details)), None);
 }
 

@@ -34,6 +34,8 @@ const NO_ANSWER = { what: 'The API does not answer', todo: 'Check the network of
  */
 export function apiProblem(kind, status, text = '') {
   if (/prompt is too long|context (window|limit)/i.test(text)) return TOO_LONG;
+  // Some versions of the CLI call this one a server error.
+  if (status === 529) return /** @type {Problem} */ (KINDS['overloaded']);
   const named = typeof kind === 'string' && Object.hasOwn(KINDS, kind) ? KINDS[kind] : undefined;
   if (named !== undefined) return kind === 'server_error' && typeof status === 'number' ? withStatus(named, status) : named;
   return typeof status === 'number' ? ofStatus(status) : NO_ANSWER;

@@ -81,7 +81,8 @@ export function startSheet(app) {
   h('div', { class: 'sheet-foot' }, problem,
     h('div', { class: 'buttons end' }, h('button', { class: 'button', type: 'button', onclick: close }, 'Cancel'), button)))]);
   // The end of a path tells projects apart: a field that is too narrow shows that.
-  const showEnd = () => { project.scrollLeft = project.scrollWidth; };
+  // A frame later, as browsers put a field that loses the focus back to its beginning.
+  const showEnd = () => requestAnimationFrame(() => { project.scrollLeft = project.scrollWidth; });
   project.addEventListener('blur', showEnd);
   showEnd();
   // Who gives up before there is a connection again starts nothing.

@@ -80,13 +80,15 @@ export class Connection {
   #deadline;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #silence;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #next;
   #usedAt = Date.now();
   #askedAt = 0;
 
   /** @param {URL} base where the page is */
   constructor(base) {
     this.base = base;
-    setInterval(() => this.#tick(), PING_EVERY.used);
+    this.#pingLater(PING_EVERY.used);
     for (const kind of ['pointerdown', 'keydown', 'wheel', 'touchmove']) {
       addEventListener(kind, () => this.#used(), { passive: true, capture: true });
     }
@@ -297,20 +299,26 @@ export class Connection {
     }
   }
 
-  /** Asks when nothing was heard for long enough. */
+  /** @param {number} wait in milliseconds */
+  #pingLater(wait) {
+    clearTimeout(this.#next);
+    this.#next = setTimeout(() => this.#tick(), wait);
+  }
+
+  /** Asks if nothing was heard for long enough, and comes back when that may be so. */
   #tick() {
     const now = Date.now();
     const every = document.visibilityState !== 'visible' ? PING_EVERY.hidden : now - this.#usedAt < USED ? PING_EVERY.used : PING_EVERY.seen;
-    // Half a tick of tolerance, as timers are not exact.
-    const quiet = now - Math.max(this.heardAt, this.#askedAt) + PING_EVERY.used / 2;
+    const quiet = now - Math.max(this.heardAt, this.#askedAt);
     if (quiet >= every) this.#ping();
+    this.#pingLater(quiet >= every ? every : every - quiet);
   }
 
   /** Somebody is here: after a while without, what is shown is checked at once. */
   #used() {
     const wasIdle = Date.now() - this.#usedAt >= USED;
     this.#usedAt = Date.now();
-    if (wasIdle) this.#ping();
+    if (wasIdle) this.#tick();
   }
 
   #ping() {
