@@ -37,7 +37,8 @@ export function apiProblem(kind, status, text = '') {
   // Some versions of the CLI call this one a server error.
   if (status === 529) return /** @type {Problem} */ (KINDS['overloaded']);
   const named = typeof kind === 'string' && Object.hasOwn(KINDS, kind) ? KINDS[kind] : undefined;
-  if (named !== undefined) return kind === 'server_error' && typeof status === 'number' ? withStatus(named, status) : named;
+  if (kind === 'server_error') return typeof status === 'number' ? ofStatus(status) : NO_ANSWER;
+  if (named !== undefined) return named;
   return typeof status === 'number' ? ofStatus(status) : NO_ANSWER;
 }
 

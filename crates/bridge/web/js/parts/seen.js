@@ -12,7 +12,7 @@ const reached = new WeakMap();
 
 /** What scrolls in a card and is about what it asks. @param {Element} card @returns {Element[]} */
 function scrollers(card) {
-  return [...card.querySelectorAll('.approval-body, .approval-body :is(pre, table, .diff-lines, .preview), .always-form .rules')];
+  return [...card.querySelectorAll('.approval-body, .approval-body :is(pre, .table-frame, .diff-lines, .preview), .always-form .rules')];
 }
 
 /** Whether all of what a card asks about was in view. @param {Element} card */
