@@ -217,6 +217,13 @@ export class Transcript {
     const { what, todo } = apiProblem(event['error'], event['errorStatus'], said);
     const isLimited = event['error'] === 'rate_limit' && this.#limitEnds * 1000 > event.at;
     const ends = isLimited ? `It resets ${resetTime(this.#limitEnds)}: send again then.` : todo;
+    const last = rows.at(-1);
+    if (last?.kind === 'note' && last.isRetry === true) {
+      // What is over must not read as if it went on.
+      last.text = 'Tried again without success.';
+      last.isRetry = false;
+      last.rev += 1;
+    }
     rows.push({ kind: 'note', key: `e${event.seq}-problem`, rev: 0, at: event.at, icon: 'alert', tone: 'bad', title: what, text: ends, detail: said });
     if (parent !== undefined) parent.top.rev += 1;
     else this.#problem = what;

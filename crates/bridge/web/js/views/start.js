@@ -85,6 +85,10 @@ export function startSheet(app) {
   const showEnd = () => requestAnimationFrame(() => { project.scrollLeft = project.scrollWidth; });
   project.addEventListener('blur', showEnd);
   showEnd();
+  // A keyboard that comes makes the sheet smaller: the field that is typed into stays in view.
+  new ResizeObserver(() => {
+    if (dialog.contains(document.activeElement)) document.activeElement?.scrollIntoView({ block: 'nearest' });
+  }).observe(dialog);
   // Who gives up before there is a connection again starts nothing.
   dialog.addEventListener('close', () => given.abort());
   words.addEventListener('keydown', (event) => {
