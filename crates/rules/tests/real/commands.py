@@ -125,6 +125,33 @@ ALLOWED = ["node scripts/run.js", "node scripts/../evil.js", "node scripts/../sc
            "cp -t . src/k", "cat src/k > src/z", "cd src && cat k", "cd src && sort k", "sort a.txt | tee y", "cp a.txt src/z"]
 
 
+# Forms of readers with options from their help that the engine once allowed and the CLI asks about.
+FOUND = [
+    "column a.txt --output-separator {}", "column a.txt --separator {}", "column a.txt --table-columns {}",
+    "column a.txt -N {}", "column a.txt -o {}", "column a.txt -s {}", "comm a.txt --output-delimiter {}",
+    "cut a.txt --delimiter {}", "cut a.txt --output-delimiter {}", "cut a.txt -d {}", "egrep --binary-files 1 {}",
+    "egrep --binary-files x {}", "egrep --devices 1 {}", "egrep --devices x {}", "egrep --directories 1 {}",
+    "egrep --directories x {}", "egrep --group-separator 1 {}", "egrep --group-separator x {}", "egrep --label 1 {}",
+    "egrep --label x {}", "egrep -D 1 {}", "egrep -D x {}", "egrep -d 1 {}", "egrep -d x {}",
+    "egrep a.txt --exclude {}", "egrep a.txt --exclude-dir {}", "egrep a.txt --group-separator {}",
+    "egrep a.txt --include {}", "egrep a.txt --label {}", "egrep a.txt --regexp {}", "egrep a.txt -e {}",
+    "fgrep --binary-files 1 {}", "fgrep --binary-files x {}", "fgrep --devices 1 {}", "fgrep --devices x {}",
+    "fgrep --directories 1 {}", "fgrep --directories x {}", "fgrep --group-separator 1 {}",
+    "fgrep --group-separator x {}", "fgrep --label 1 {}", "fgrep --label x {}", "fgrep -D 1 {}", "fgrep -D x {}",
+    "fgrep -d 1 {}", "fgrep -d x {}", "fgrep a.txt --exclude {}", "fgrep a.txt --exclude-dir {}",
+    "fgrep a.txt --group-separator {}", "fgrep a.txt --include {}", "fgrep a.txt --label {}",
+    "fgrep a.txt --regexp {}", "fgrep a.txt -e {}", "grep --binary-files 1 {}", "grep --binary-files x {}",
+    "grep --devices 1 {}", "grep --devices x {}", "grep --directories 1 {}", "grep --directories x {}",
+    "grep --group-separator 1 {}", "grep --group-separator x {}", "grep --label 1 {}", "grep --label x {}",
+    "grep -D 1 {}", "grep -D x {}", "grep -d 1 {}", "grep -d x {}", "grep a.txt --exclude {}",
+    "grep a.txt --exclude-dir {}", "grep a.txt --group-separator {}", "grep a.txt --include {}",
+    "grep a.txt --label {}", "grep a.txt --regexp {}", "grep a.txt -e {}", "paste a.txt --delimiters {}",
+    "paste a.txt -d {}", "pr a.txt --header {}", "pr a.txt -h {}", "stat -A src", "stat -A x src", "stat -Ar x src",
+    "stat -H src", "stat -H x src", "stat -Hr x src", "tac a.txt --separator {}", "tac a.txt -s {}",
+]
+FOUND_FILES = ["/home/user/other/secret", "../other/secret", "outl"]
+
+
 def tables():
     """Every scene with the words and the forms that are played in it."""
     for scene in ("plain", "deny"):
@@ -134,6 +161,7 @@ def tables():
     yield "plain", FILES, [reader + " {}" for reader in READERS]
     yield "plain", VALUED_FILES, VALUED
     yield "allow", [""], ALLOWED
+    yield "plain", FOUND_FILES, FOUND
 
 
 def is_played(command):
