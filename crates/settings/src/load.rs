@@ -122,8 +122,13 @@ impl Settings {
             }
             None => {}
         }
-        for path in locations.policy_files() {
+        let (policies, unlisted) = locations.policy_files();
+        for path in policies {
             documents.extend(read_layer(Layer::Policy, &path, &mut problems));
+        }
+        if let Some((directory, error)) = unlisted {
+            let origin = Origin { layer: Layer::Policy, file: Some(Arc::from(directory)), at: None };
+            problems.push(Problem { origin, kind: ProblemKind::Unreadable(error.to_string()) });
         }
         if let Some(text) = &options.managed {
             documents.extend(check(Layer::Policy, None, text, &mut problems));

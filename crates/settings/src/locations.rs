@@ -66,21 +66,24 @@ impl Locations {
         }
     }
 
-    /// The policy files in the order they are layered: the main file, then `managed-settings.d/*.json` by name.
-    pub(crate) fn policy_files(&self) -> Vec<PathBuf> {
-        let Some(managed) = &self.managed else { return Vec::new() };
+    /// The policy files in the order they are layered: the main file, then `managed-settings.d/*.json` by name. A
+    /// directory that is there but cannot be listed is given back with the reason: it may hold a rule that denies.
+    pub(crate) fn policy_files(&self) -> (Vec<PathBuf>, Option<(PathBuf, std::io::Error)>) {
+        let Some(managed) = &self.managed else { return (Vec::new(), None) };
         let mut files = vec![managed.join("managed-settings.json")];
-        // A directory that is absent or unreadable holds no policy for this person.
-        if let Ok(entries) = fs_err::read_dir(managed.join("managed-settings.d")) {
-            let mut parts: Vec<PathBuf> = entries
-                .filter_map(Result::ok)
-                .map(|entry| entry.path())
-                .filter(|path| path.extension().is_some_and(|ext| ext == "json"))
-                .collect();
-            parts.sort();
-            files.extend(parts);
+        let directory = managed.join("managed-settings.d");
+        let parts: std::io::Result<Vec<PathBuf>> = std::fs::read_dir(&directory)
+            .and_then(|entries| entries.map(|entry| Ok(entry?.path())).collect());
+        match parts {
+            Ok(mut parts) => {
+                parts.retain(|path| path.extension().is_some_and(|ext| ext == "json"));
+                parts.sort();
+                files.extend(parts);
+                (files, None)
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => (files, None),
+            Err(error) => (files, Some((directory, error))),
         }
-        files
     }
 
     /// A path from a settings file as a person may write it: `~/` is the home directory, the rest is relative to the project.

@@ -47,7 +47,7 @@ impl Watch {
             .into_iter()
             .filter(|layer| sources.contains(*layer))
             .filter_map(|layer| Some((layer, locations.file(layer)?)))
-            .chain(locations.policy_files().into_iter().map(|path| (Layer::Policy, path)))
+            .chain(locations.policy_files().0.into_iter().map(|path| (Layer::Policy, path)))
             .map(|(layer, path)| Watched::new(layer, path))
             .collect();
         let (wake, woken) = mpsc::channel();

@@ -216,6 +216,21 @@ fn policy_stands_above_all_and_may_stand_alone() {
 }
 
 #[test]
+fn a_policy_directory_that_cannot_be_listed_is_a_problem() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let locations = locations(dir.path());
+    let parts = dir.path().join("managed/managed-settings.d");
+    std::fs::create_dir_all(dir.path().join("managed")).expect("made");
+    std::fs::write(&parts, "").expect("written");
+    let (_, problems) = Settings::load(&locations, &LoadOptions::default());
+    let told: Vec<_> = problems
+        .iter()
+        .map(|problem| (problem.origin.file.as_deref(), problem.kind.sets_file_aside()))
+        .collect();
+    assert_eq!(told, [(Some(parts.as_path()), true)]);
+}
+
+#[test]
 fn a_project_cannot_switch_the_questions_off() {
     for (layer, mode_written, expected) in [
         (Layer::Project, "bypassPermissions", None),
