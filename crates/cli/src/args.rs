@@ -4,6 +4,7 @@ use clap::{Parser, Subcommand};
 
 use crate::catalog::{CommandsCommand, SkillsCommand};
 use crate::chat_cmd::ChatArgs;
+use crate::completions_cmd::CompletionsArgs;
 use crate::doctor_cmd::DoctorArgs;
 use crate::rules::RulesCommand;
 use crate::run_cmd::RunArgs;
@@ -24,11 +25,15 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Say one thing to the agent and show what it does
     ///
-    /// Approvals are asked for in the terminal. Without a terminal, what would be asked for is refused. Ctrl-C stops the
-    /// turn, a second one ends the program.
+    /// Approvals are asked for in the terminal, with the change or the command in full. Without a terminal, what would be
+    /// asked for is refused. Piped input is added to the prompt. Ctrl-C stops the turn, a second one ends the program;
+    /// either way it exits with 130.
     #[command(after_help = RUN_EXAMPLES)]
     Run(RunArgs),
-    /// Talk with the agent, one line a turn
+    /// Talk with the agent, one message a turn
+    ///
+    /// A pasted text is one message, however many lines it has. `/help` lists the commands. Ctrl-C clears what is typed,
+    /// stops a turn, and ends the chat at an empty prompt; so does Ctrl-D.
     #[command(
         after_help = "Examples:\n  pilothouse chat\n  pilothouse chat --continue --permission-mode acceptEdits"
     )]
@@ -55,8 +60,14 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Skills(SkillsCommand),
     /// Look whether everything is in place: the agent, its version, settings
+    ///
+    /// Starts the agent as a session would, without your settings and servers, and ends it again. Exits with 1 if
+    /// anything is wrong.
     #[command(after_help = "Example:\n  pilothouse doctor --claude ./claude")]
     Doctor(DoctorArgs),
+    /// Print a script that lets your shell complete commands and flags
+    #[command(after_help = COMPLETIONS_EXAMPLES)]
+    Completions(CompletionsArgs),
 }
 
 const EXAMPLES: &str = "\
@@ -90,5 +101,12 @@ const RUN_EXAMPLES: &str = "\
 Examples:
   pilothouse run 'Explain src/main.rs'
   pilothouse run --allowed-tools 'Read,Bash(git log:*)' --json 'What changed this week?'
-  git diff | pilothouse run --model haiku -
+  git diff | pilothouse run 'Review this'
+  pilothouse run --model haiku - < question.md
   pilothouse run 'Fix the tests' -- --max-turns 20";
+
+const COMPLETIONS_EXAMPLES: &str = "\
+Examples:
+  pilothouse completions bash > ~/.local/share/bash-completion/completions/pilothouse
+  pilothouse completions zsh > ~/.zfunc/_pilothouse        with ~/.zfunc in fpath before compinit
+  pilothouse completions fish > ~/.config/fish/completions/pilothouse.fish";

@@ -7,9 +7,11 @@ use pilothouse::Session;
 
 use crate::printer::{BAD, DIM, Printer, plain};
 use crate::run_cmd::INTERRUPTED;
-use crate::talk::flags::{self, AgentFlags};
-use crate::talk::lines::Lines;
+use crate::talk::flags::AgentFlags;
+use crate::talk::help::{self, Own};
+use crate::talk::lines::{Line, Lines};
 use crate::talk::output::Output;
+use crate::talk::start_error::explained;
 use crate::talk::turn::{Call, Desk, Ending};
 use crate::talk::view::View;
 
@@ -25,7 +27,7 @@ pub(crate) fn run(args: &ChatArgs, printer: &mut Printer) -> anyhow::Result<Exit
     let outcome = runtime.block_on(async {
         let (mut desk, options) = Desk::new(options)?;
         let session = tokio::select! {
-            session = options.connect() => session.map_err(flags::explained)?,
+            session = options.connect() => session.map_err(explained)?,
             () = desk.interrupted() => return Ok(ExitCode::from(INTERRUPTED)),
         };
         let outcome = talk(&session, &mut desk, printer).await;
@@ -41,13 +43,13 @@ async fn talk(session: &Session, desk: &mut Desk, printer: &mut Printer) -> anyh
     for shadow in session.shadows() {
         printer.warning(shadow)?;
     }
-    let commands = session.handshake().commands.iter();
-    let mut lines = Lines::new(commands.map(|command| format!("/{}", command.name)).collect());
+    let commands = &session.handshake().commands;
+    let mut lines = Lines::new(help::names(commands), desk.typed_ahead());
     let mut own_turns = session.own_turns();
     let mut output = Output::Shown(View::default());
     if lines.is_edited() {
         printer.note(format_args!(
-            "{DIM}Tab completes slash commands, Ctrl-C stops a turn, Ctrl-D ends{DIM:#}"
+            "{DIM}Tab completes slash commands, /help lists them, Ctrl-C stops a turn, Ctrl-D ends{DIM:#}"
         ))?;
     }
     let mut last_failed = false;
@@ -67,13 +69,23 @@ async fn talk(session: &Session, desk: &mut Desk, printer: &mut Printer) -> anyh
                 }
             }
             line = lines.next() => match line? {
-                None => break,
-                Some(line) if line.trim().is_empty() => continue,
-                Some(line) => session.send(line).await?,
+                Line::End => break,
+                Line::Interrupt => return Ok(ExitCode::from(INTERRUPTED)),
+                Line::Text(line) if line.trim().is_empty() => continue,
+                Line::Text(line) => match help::own(&line) {
+                    Some(Own::Exit) => break,
+                    Some(Own::Help) => {
+                        help::show(commands, printer)?;
+                        continue;
+                    }
+                    None => session.send(line).await?,
+                },
             },
         };
         match desk.follow(session, turn, &mut output, printer).await? {
             Ending::Quit => return Ok(ExitCode::from(INTERRUPTED)),
+            // A turn that was stopped on purpose is no failure of the chat.
+            Ending::Stopped => last_failed = false,
             Ending::Result(result) => {
                 last_failed = result.failure().is_some();
                 if let Some(problem) = result.failure() {

@@ -1,20 +1,23 @@
 //! `pilothouse doctor`: whether everything is in place. Prints no secret, only whether there is one.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use clap::Args;
-use pilothouse::executable;
-use pilothouse_proc::{Limits, Outcome, Spawn};
-use pilothouse_settings::{Layer, LoadOptions, Locations, Settings};
+use pilothouse::{Options, executable};
+use pilothouse_proc::{Limits, Spawn};
+use pilothouse_settings::{Layer, LoadOptions, Locations, Problem, Settings};
 use pilothouse_store::{ListOptions, Store};
 
 use crate::printer::{BAD, DIM, GOOD, Printer, WARN, one_line, plain};
-use crate::talk::flags::executable_problem;
+use crate::talk::start_error::{executable_problem, explained};
 
 /// An agent that takes longer to tell its version will not work either.
-const VERSION_TIMEOUT: Duration = Duration::from_secs(30);
+const VERSION_TIMEOUT: Duration = Duration::from_secs(10);
+/// An agent that is silent for longer at its start is no use for work.
+const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(20);
 /// Variables that hold secrets: only whether they are set is told.
 const SECRETS: [&str; 3] = ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"];
 
@@ -45,20 +48,23 @@ impl Report<'_> {
             Ok(path) => path,
             Err(error) => return self.bad("agent", &executable_problem(&error).to_string()),
         };
-        self.good("agent", &path.display().to_string())?;
-        let limits = Limits { timeout: VERSION_TIMEOUT, ..Limits::default() };
-        match Spawn::new(&path).arg("--version").no_stdin().run_blocking(b"", limits) {
-            Err(error) => self.bad("version", &error.to_string()),
-            Ok(done) if done.success() && !done.stdout.trim_ascii().is_empty() => {
-                self.version(String::from_utf8_lossy(&done.stdout).trim())
+        let started = Instant::now();
+        match handshake(&path)? {
+            Ok(version) => {
+                self.good("agent", &path.display().to_string())?;
+                self.good("handshake", &format!("answered in {:.1} s", started.elapsed().as_secs_f32()))?;
+                match version.or_else(|| version_of(&path)) {
+                    Some(version) => self.version(&version),
+                    None => self.mild("version", "the agent tells none"),
+                }
             }
-            Ok(done) => {
-                let how = match done.outcome {
-                    Outcome::Exited(exit) => exit.to_string(),
-                    Outcome::TimedOut => format!("no answer in {} s", VERSION_TIMEOUT.as_secs()),
-                };
-                let said = done.stderr_tail.trim();
-                self.bad("version", &format!("`{} --version` told no version: {how} {said}", path.display()))
+            Err(error) => {
+                self.mild("agent", &path.display().to_string())?;
+                self.bad("handshake", &error.to_string())?;
+                match version_of(&path) {
+                    Some(version) => self.mild("version", &version),
+                    None => Ok(()),
+                }
             }
         }
     }
@@ -90,13 +96,29 @@ impl Report<'_> {
 
     fn settings(&mut self, project: &Path) -> anyhow::Result<()> {
         let locations = Locations::from_env(project);
-        for layer in [Layer::User, Layer::Project, Layer::Local, Layer::Policy] {
-            let Some(file) = locations.file(layer) else { continue };
-            let state = if file.exists() { "" } else { " (not there)" };
-            self.good("settings", &format!("{}{state}", file.display()))?;
+        let (settings, problems) = Settings::load(&locations, &LoadOptions::default());
+        let is_about = |problem: &Problem, file: &Path| problem.origin.file.as_deref() == Some(file);
+        let mut files: Vec<PathBuf> = [Layer::User, Layer::Project, Layer::Local]
+            .iter()
+            .filter_map(|layer| locations.file(*layer))
+            .collect();
+        // In the home directory, the settings of the user and of the project are one file.
+        files.dedup();
+        for file in files {
+            let name = file.display();
+            if settings.documents().any(|(origin, _)| origin.file.as_deref() == Some(&*file)) {
+                self.good("settings", &name.to_string())?;
+            } else if !problems.iter().any(|problem| is_about(problem, &file)) {
+                self.mild("settings", &format!("{name} is not there"))?;
+            }
         }
-        let (_, problems) = Settings::load(&locations, &LoadOptions::default());
-        problems.iter().try_for_each(|problem| self.bad("settings", &problem.to_string()))
+        for (origin, _) in settings.documents().filter(|(origin, _)| origin.layer == Layer::Policy) {
+            self.good("settings", &origin.to_string())?;
+        }
+        let mut told = HashSet::new();
+        let mut problems =
+            problems.iter().map(ToString::to_string).filter(|problem| told.insert(problem.clone()));
+        problems.try_for_each(|problem| self.bad("settings", &problem))
     }
 
     fn login(&mut self) -> anyhow::Result<()> {
@@ -122,4 +144,32 @@ impl Report<'_> {
         self.trouble = true;
         Ok(self.printer.line(format_args!("{BAD}✗{BAD:#} {DIM}{about:<9}{DIM:#} {}", plain(text.trim())))?)
     }
+}
+
+/// Starts the agent as a session does and ends it again; gives the version that it tells.
+///
+/// Without the settings and servers of the user and the project: a look must not run their hooks.
+fn handshake(path: &Path) -> std::io::Result<anyhow::Result<Option<String>>> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let options = Options::new()
+        .executable(path)
+        .setting_sources([])
+        .strict_mcp_config()
+        .no_session_persistence()
+        .initialize_timeout(HANDSHAKE_TIMEOUT);
+    Ok(runtime.block_on(async {
+        let session = options.connect().await.map_err(explained)?;
+        let version = session.handshake().claude_code_version.as_ref().cloned();
+        session.close().await;
+        Ok(version)
+    }))
+}
+
+/// The first line that the program prints for `--version`.
+fn version_of(path: &Path) -> Option<String> {
+    let limits = Limits { timeout: VERSION_TIMEOUT, ..Limits::default() };
+    let done = Spawn::new(path).arg("--version").no_stdin().run_blocking(b"", limits).ok()?;
+    let said = String::from_utf8_lossy(&done.stdout);
+    let first = said.lines().map(str::trim).find(|line| !line.is_empty())?;
+    done.success().then(|| first.to_owned())
 }

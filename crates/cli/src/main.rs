@@ -4,9 +4,11 @@ mod agent_main;
 mod args;
 mod catalog;
 mod chat_cmd;
+mod completions_cmd;
 mod debug_line;
 mod debug_log;
 mod doctor_cmd;
+mod misuse;
 mod printer;
 mod rules;
 mod run_cmd;
@@ -14,6 +16,8 @@ mod serve;
 mod sessions_cmd;
 mod talk;
 mod tape;
+mod terminal;
+mod visible;
 
 use std::process::ExitCode;
 
@@ -42,9 +46,14 @@ fn main() -> ExitCode {
         Command::Skills(command) => catalog::run_skills(&command, &mut printer),
         Command::Serve(args) => serve::run(*args, &mut printer),
         Command::Doctor(args) => doctor_cmd::run(&args, &mut printer),
+        Command::Completions(args) => completions_cmd::run(&args, &mut printer),
     };
     match outcome {
         Ok(code) => code,
+        Err(error) if error.is::<misuse::Misuse>() => {
+            printer.failure(&error);
+            ExitCode::from(misuse::USAGE)
+        }
         Err(error) => printer.failure(&error),
     }
 }
@@ -53,5 +62,5 @@ fn main() -> ExitCode {
 fn usage(error: &clap::Error, printer: &mut Printer) -> ExitCode {
     let code = printer.usage(error);
     let about_rules = std::env::args_os().nth(1).is_some_and(|command| command == "rules");
-    if about_rules && error.use_stderr() { ExitCode::from(rules::USAGE) } else { code }
+    if about_rules && error.use_stderr() { ExitCode::from(misuse::USAGE) } else { code }
 }

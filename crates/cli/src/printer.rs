@@ -11,6 +11,9 @@ use std::process::ExitCode;
 use anstream::AutoStream;
 use anstyle::{AnsiColor, Style};
 
+use crate::terminal;
+use crate::visible::is_reordering;
+
 /// For what matters less.
 pub(crate) const DIM: Style = Style::new().dimmed();
 /// For names and headings.
@@ -39,6 +42,8 @@ pub(crate) struct Printer {
     err: AutoStream<io::Stderr>,
     mid_line: bool,
     progress_shown: bool,
+    /// Whether stderr is a terminal that can wipe a line.
+    has_progress: bool,
 }
 
 impl Printer {
@@ -48,6 +53,7 @@ impl Printer {
             err: AutoStream::auto(io::stderr()),
             mid_line: false,
             progress_shown: false,
+            has_progress: io::stderr().is_terminal() && !terminal::is_dumb(),
         }
     }
 
@@ -109,13 +115,14 @@ impl Printer {
     /// Shows what is going on, in place of what it showed before; only to people.
     pub(crate) fn progress(&mut self, text: &str) -> io::Result<()> {
         // Behind an unfinished line it would tear the text apart.
-        if !io::stderr().is_terminal() || (self.mid_line && io::stdout().is_terminal()) {
+        if !self.has_progress || (self.mid_line && io::stdout().is_terminal()) {
             return Ok(());
         }
         self.progress_shown = true;
         // The erasing goes around the stream that filters colours: it must work without colours, too.
         io::stderr().write_all(ERASE_LINE)?;
-        write!(self.err, "{DIM}{}{DIM:#}", one_line(text, LONGEST_PROGRESS))?;
+        let width = LONGEST_PROGRESS.min(terminal::size().columns.saturating_sub(1));
+        write!(self.err, "{DIM}{}{DIM:#}", one_line(text, width))?;
         self.err.flush()
     }
 
@@ -151,9 +158,9 @@ impl Printer {
     }
 }
 
-/// The text without control characters that would move the cursor, colour the screen or ring the bell.
+/// The text without control characters that would move the cursor, colour the screen, ring the bell or reorder the text.
 pub(crate) fn plain(text: &str) -> Cow<'_, str> {
-    let harmful = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
+    let harmful = |c: char| (c.is_control() && !matches!(c, '\n' | '\t')) || is_reordering(c);
     if !text.contains(harmful) {
         return Cow::Borrowed(text);
     }

@@ -1,17 +1,18 @@
 //! `pilothouse run`: one prompt, one answer.
 
-use std::io::{IsTerminal, Read};
 use std::path::Path;
 use std::process::ExitCode;
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use clap::Args;
 use pilothouse::{Closed, Session};
 use pilothouse_proc::Step;
 
 use crate::printer::{Printer, plain};
-use crate::talk::flags::{self, AgentFlags};
+use crate::talk::flags::AgentFlags;
 use crate::talk::output::{Output, OutputFlags};
+use crate::talk::prompt;
+use crate::talk::start_error::explained;
 use crate::talk::turn::{Desk, Ending};
 
 /// Ended by the user with Ctrl-C, as shells count it.
@@ -21,7 +22,7 @@ const SHOWN_STDERR: usize = 2000;
 
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
-    /// What to say; `-` reads it from stdin
+    /// What to say; `-` reads it from stdin, and piped input is added to it
     prompt: String,
     #[command(flatten)]
     output: OutputFlags,
@@ -41,8 +42,8 @@ pub(crate) fn one_turn(
     tape: Option<&Path>,
     printer: &mut Printer,
 ) -> anyhow::Result<ExitCode> {
-    let prompt = prompt_text(prompt)?;
     let mut options = agent.options()?;
+    let prompt = prompt::whole(prompt, printer)?;
     if let Some(tape) = tape {
         options = options.record(tape);
     }
@@ -55,7 +56,7 @@ pub(crate) fn one_turn(
     let outcome = runtime.block_on(async {
         let (mut desk, options) = Desk::new(options)?;
         let session = tokio::select! {
-            session = options.connect() => session.map_err(flags::explained)?,
+            session = options.connect() => session.map_err(explained)?,
             () = desk.interrupted() => return Ok(ExitCode::from(INTERRUPTED)),
         };
         let ending = talk(&session, &mut desk, &prompt, &mut output, printer).await;
@@ -84,7 +85,7 @@ async fn talk(
 
 fn verdict(ending: Ending, closed: &Closed) -> anyhow::Result<ExitCode> {
     match ending {
-        Ending::Quit => Ok(ExitCode::from(INTERRUPTED)),
+        Ending::Quit | Ending::Stopped => Ok(ExitCode::from(INTERRUPTED)),
         Ending::Result(result) => match result.failure() {
             None => Ok(ExitCode::SUCCESS),
             Some(problem) => bail!("the turn failed: {}{}", plain(&problem), last_words(closed)),
@@ -111,16 +112,4 @@ fn last_words(closed: &Closed) -> String {
 fn end_of(text: &str, length: usize) -> &str {
     let start = text.char_indices().rev().take(length).last().map_or(0, |(at, _)| at);
     text.get(start..).unwrap_or_default()
-}
-
-fn prompt_text(prompt: &str) -> anyhow::Result<String> {
-    if prompt != "-" {
-        return Ok(prompt.to_owned());
-    }
-    if std::io::stdin().is_terminal() {
-        bail!("`-` reads the prompt from stdin, which is a terminal: give the prompt itself, or pipe it in");
-    }
-    let mut text = String::new();
-    std::io::stdin().read_to_string(&mut text).context("cannot read the prompt from stdin")?;
-    Ok(text)
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use clap::{Args, Subcommand};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -11,6 +11,9 @@ use pilothouse_store::{ListOptions, MessageKind, MessageOptions, Problem, Sessio
 use serde_json::{Value, json};
 
 use crate::printer::{BOLD, DIM, NAME, Printer, WARN, one_line, plain};
+
+/// So many sessions are listed when the beginning of an id names more than one.
+const SHOWN_CANDIDATES: usize = 10;
 
 /// The commands about sessions.
 #[derive(Debug, Subcommand)]
@@ -21,7 +24,9 @@ pub(crate) enum SessionsCommand {
     )]
     List(ListArgs),
     /// Show the conversation of a session
-    #[command(after_help = "Example:\n  pilothouse sessions show 57050f4f-804f-4586-b1fa-28aef6e65a88")]
+    #[command(after_help = "Examples:
+  pilothouse sessions show 57050f4f-804f-4586-b1fa-28aef6e65a88
+  pilothouse sessions show 5705")]
     Show(ShowArgs),
 }
 
@@ -43,8 +48,9 @@ pub(crate) struct ListArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ShowArgs {
-    /// The session
-    id: SessionId,
+    /// The session: its id, or the beginning of it if no other begins alike
+    #[arg(value_name = "ID", value_parser = id_prefix)]
+    id: String,
     /// Print one JSON object a line
     #[arg(long)]
     json: bool,
@@ -87,8 +93,43 @@ fn list(store: &Store, args: &ListArgs, printer: &mut Printer) -> anyhow::Result
     report(&problems, printer)
 }
 
+/// Accepts what can begin a session's id; the file of the session is looked up later.
+fn id_prefix(text: &str) -> Result<String, String> {
+    let text = text.to_lowercase();
+    let fits = (1..=36).contains(&text.len()) && text.chars().all(|c| c.is_ascii_hexdigit() || c == '-');
+    if fits { Ok(text) } else { Err("an id has hexadecimal digits and `-`, such as 57050f4f".to_owned()) }
+}
+
+/// The session that a whole id names, or the only one whose id begins so.
+fn find(store: &Store, prefix: &str) -> anyhow::Result<SessionId> {
+    if let Ok(id) = prefix.parse() {
+        return Ok(id);
+    }
+    let (sessions, _) = store.list(&ListOptions::default());
+    let begins_so = |session: &&SessionInfo| session.id.to_string().starts_with(prefix);
+    let found: Vec<&SessionInfo> = sessions.iter().filter(begins_so).collect();
+    match found.as_slice() {
+        [one] => Ok(one.id),
+        [] => bail!("no session whose id begins with {prefix} under {}", store.projects().display()),
+        many => {
+            let shown = many.iter().take(SHOWN_CANDIDATES);
+            let line = |session: &&SessionInfo| {
+                let time = local_time(session.last_modified);
+                format!("\n  {}  {time}  {}", session.id, one_line(&session.summary, 60))
+            };
+            let list: String = shown.map(line).collect();
+            let more = match many.len().saturating_sub(SHOWN_CANDIDATES) {
+                0 => String::new(),
+                more => format!("\n  and {more} more"),
+            };
+            bail!("{} sessions begin with {prefix}; write more of the id:{list}{more}", many.len())
+        }
+    }
+}
+
 fn show(store: &Store, args: &ShowArgs, printer: &mut Printer) -> anyhow::Result<ExitCode> {
-    let (messages, problems) = store.messages(args.id, None, &MessageOptions::default())?;
+    let id = find(store, &args.id)?;
+    let (messages, problems) = store.messages(id, None, &MessageOptions::default())?;
     for message in &messages {
         let who = match message.kind {
             MessageKind::User => "user",

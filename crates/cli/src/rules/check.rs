@@ -8,8 +8,10 @@ use clap::Args;
 use pilothouse_rules::{Behavior, Decision, Directory, Engine, Mode, RuleRef, Source, ToolCall};
 use serde_json::{Map, Value, json};
 
+use super::problems::{Broken, Found};
 use super::question::{Judged, SettingsArgs, clean};
-use super::{advice, misuse, must_be_rules};
+use super::{advice, must_be_rules};
+use crate::misuse::misuse;
 use crate::printer::{BAD, BOLD, DIM, GOOD, NAME, Printer, WARN, one_line, plain};
 
 #[derive(Debug, Args)]
@@ -48,7 +50,13 @@ pub(crate) struct CheckArgs {
 pub(super) fn check(args: &CheckArgs, printer: &mut Printer) -> anyhow::Result<ExitCode> {
     let call = call(args)?;
     must_be_rules([&args.allow, &args.deny, &args.ask].into_iter().flatten())?;
-    let mut judged = args.settings.read(printer)?;
+    let read = args.settings.read(printer);
+    if let (true, Err(error)) = (args.json, &read)
+        && let Some(Broken(problems)) = error.downcast_ref()
+    {
+        printer.line(no_answer(problems))?;
+    }
+    let mut judged = read?;
     add_for_this_question(args, &mut judged);
     if let Some(mode) = &args.mode {
         judged.context.mode = self::mode(mode, &judged, printer)?;
@@ -56,7 +64,7 @@ pub(super) fn check(args: &CheckArgs, printer: &mut Printer) -> anyhow::Result<E
     let engine = Engine::new(judged.context.clone());
     let decision = engine.decide(&call);
     if args.json {
-        printer.line(as_json(&decision))?;
+        printer.line(as_json(&decision, &judged.problems))?;
     } else {
         show(&call, &decision, &judged, printer)?;
     }
@@ -134,7 +142,19 @@ fn mode(name: &str, judged: &Judged, printer: &mut Printer) -> anyhow::Result<Mo
     Ok(mode)
 }
 
-fn as_json(decision: &Decision) -> Value {
+/// The answer of a question that cannot be answered, in the shape of one that can.
+fn no_answer(problems: &Found) -> Value {
+    json!({
+        "decision": null,
+        "reason": "a settings file cannot be read",
+        "rule": null,
+        "source": null,
+        "subcommands": [],
+        "problems": problems.as_json(),
+    })
+}
+
+fn as_json(decision: &Decision, problems: &Found) -> Value {
     let parts: Vec<Value> = decision
         .subcommands
         .iter()
@@ -154,6 +174,7 @@ fn as_json(decision: &Decision) -> Value {
         "rule": decision.rule.as_ref().map(|rule| &rule.text),
         "source": decision.rule.as_ref().map(source),
         "subcommands": parts,
+        "problems": problems.as_json(),
     })
 }
 

@@ -88,7 +88,9 @@ pub(super) fn add(args: &EditArgs, printer: &mut Printer) -> anyhow::Result<Exit
         let new = args.rules.iter().filter(|rule| !known.contains(&Rule::parse(rule)));
         Change::append(&key, new.map(String::as_str))
     })?;
-    let judged = args.settings.read(printer)?;
+    // The edit is done: another file that is broken is worth a warning, and no failure.
+    let judged = args.settings.load()?;
+    judged.warn(printer)?;
     let file = judged.short(&edited.path.to_string_lossy());
     let done = if edited.changed { "added to" } else { "already in" };
     for rule in &args.rules {
@@ -113,7 +115,8 @@ pub(super) fn remove(args: &EditArgs, printer: &mut Printer) -> anyhow::Result<E
                 Change::take(&key, gone.copied())
             })?
             .changed;
-    let judged = args.settings.read(printer)?;
+    let judged = args.settings.load()?;
+    judged.warn(printer)?;
     let shown = judged.short(&file.to_string_lossy());
     let behavior = args.behavior();
     for rule in &args.rules {

@@ -19,7 +19,7 @@ pub(crate) struct LintArgs {
 }
 
 pub(super) fn lint(args: &LintArgs, printer: &mut Printer) -> anyhow::Result<ExitCode> {
-    let judged = args.settings.read(printer)?;
+    let judged = args.settings.read_for(args.json, printer)?;
     let entries = judged.context.rules.entries();
     let mut findings = pilothouse_rules::lint(&judged.context);
     findings.sort_by_key(|finding| (finding.kind, finding.entry));
@@ -44,7 +44,7 @@ pub(super) fn lint(args: &LintArgs, printer: &mut Printer) -> anyhow::Result<Exi
         }
         let style = match finding.kind {
             FindingKind::Contradicting | FindingKind::Dead | FindingKind::FarReaching => BAD,
-            FindingKind::Shadowed | FindingKind::NotInEffect => WARN,
+            FindingKind::Evadable | FindingKind::Shadowed | FindingKind::NotInEffect => WARN,
         };
         printer.line(format_args!(
             "{style}{}{style:#}: {} {BOLD}{}{BOLD:#}  {NAME}{}{NAME:#}",
@@ -66,10 +66,11 @@ pub(super) fn lint(args: &LintArgs, printer: &mut Printer) -> anyhow::Result<Exi
             printer.line(format_args!("  {DIM}write{DIM:#} {GOOD}{}{GOOD:#}", plain(fix)))?;
         }
     }
-    if findings.is_empty() && !args.json {
+    let is_fine = findings.is_empty() && judged.problems.is_empty();
+    if is_fine && !args.json {
         let count = entries.len();
         printer
             .note(format_args!("{count} {}, nothing to say", if count == 1 { "rule" } else { "rules" }))?;
     }
-    Ok(if findings.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) })
+    Ok(if is_fine { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }

@@ -31,13 +31,13 @@ struct Row {
 }
 
 pub(super) fn list(args: &ListArgs, printer: &mut Printer) -> anyhow::Result<ExitCode> {
-    let judged = args.settings.read(printer)?;
+    let judged = args.settings.read_for(args.json, printer)?;
     let findings = lint(&judged.context);
     let mut rows: Vec<Row> = Vec::new();
     for (at, entry) in judged.context.rules.entries().iter().enumerate() {
-        // A rule that reaches too far is in force; the linter speaks of it.
-        let finding =
-            findings.iter().find(|finding| finding.entry == at && finding.kind != FindingKind::FarReaching);
+        // A rule that reaches too far, or not far enough, is in force; the linter speaks of it.
+        let is_in_force = |kind| matches!(kind, FindingKind::FarReaching | FindingKind::Evadable);
+        let finding = findings.iter().find(|finding| finding.entry == at && !is_in_force(finding.kind));
         rows.push(Row {
             behavior: entry.behavior,
             rule: entry.rule.to_string(),

@@ -5,6 +5,7 @@ mod check;
 mod edit;
 mod lint;
 mod list;
+mod problems;
 mod question;
 
 pub(crate) use self::question::project;
@@ -14,11 +15,10 @@ use std::process::ExitCode;
 use clap::Subcommand;
 use pilothouse_rules::Rule;
 
+use crate::misuse::{Misuse, USAGE, misuse};
 use crate::printer::Printer;
 
-/// The command line makes no sense.
-pub(crate) const USAGE: u8 = 64;
-/// We could not find the answer.
+/// The question could not be answered, `EX_SOFTWARE` of `sysexits.h`.
 const INTERNAL: u8 = 70;
 
 /// The commands about rules.
@@ -26,19 +26,27 @@ const INTERNAL: u8 = 70;
 pub(crate) enum RulesCommand {
     /// Ask whether a tool call would be allowed, and why
     ///
-    /// Exits with 0 for allow, 1 for deny, 2 for ask, 64 if the question makes no sense, 70 if it could not be answered.
+    /// Exits with 0 for allow, 1 for deny, 2 for ask, 64 if the question makes no sense, 70 if it could not be answered:
+    /// for instance because a settings file is broken, which may hold a rule that denies.
     #[command(after_help = "Examples:
   pilothouse rules check 'git status && rm -rf build'
   pilothouse rules check --mode acceptEdits --deny 'Bash(rm *)' 'rm -rf build'
-  pilothouse rules check --tool Read --input '{\"file_path\": \"/etc/passwd\"}' --json")]
+  pilothouse rules check --tool Read --input '{\"file_path\": \"/etc/passwd\"}' --json
+  pilothouse rules check --ignore-broken 'npm test'")]
     Check(check::CheckArgs),
     /// List every rule with its file and line; those that never get their turn are marked
-    #[command(after_help = "Example:\n  pilothouse rules list")]
-    List(list::ListArgs),
-    /// Look for rules that match nothing, contradict each other or allow more than they look
     ///
-    /// Exits with 1 if it finds any.
-    #[command(after_help = "Example:\n  pilothouse rules lint")]
+    /// Exits with 70 if a settings file is broken.
+    #[command(
+        after_help = "Examples:\n  pilothouse rules list\n  pilothouse rules list --ignore-broken --json"
+    )]
+    List(list::ListArgs),
+    /// Look for rules that match nothing, contradict each other, deny less or allow more than they look
+    ///
+    /// Exits with 1 if it finds any, and with 70 if a settings file is broken.
+    #[command(
+        after_help = "Examples:\n  pilothouse rules lint\n  pilothouse rules lint --cwd ~/src/app --json"
+    )]
     Lint(lint::LintArgs),
     /// Write a rule into a settings file
     #[command(after_help = "Examples:
@@ -72,25 +80,9 @@ pub(crate) fn run(command: &RulesCommand, printer: &mut Printer) -> ExitCode {
     })
 }
 
-/// Something about the question that only shows when it is looked at.
-#[derive(Debug)]
-pub(crate) struct Misuse(String);
-
-impl std::fmt::Display for Misuse {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for Misuse {}
-
-pub(crate) fn misuse(message: impl Into<String>) -> anyhow::Error {
-    anyhow::Error::new(Misuse(message.into()))
-}
-
-/// Refuses what settings would leave out, so that nobody takes `Bash()` for a rule that does something.
-fn must_be_rules<'a>(texts: impl IntoIterator<Item = &'a String>) -> anyhow::Result<()> {
-    match texts.into_iter().find(|text| !Rule::can_be(text)) {
+/// Refuses rules that would match nothing: settings leave `Bash()` out, and `Bash(` names no tool.
+pub(crate) fn must_be_rules<'a>(texts: impl IntoIterator<Item = &'a String>) -> anyhow::Result<()> {
+    match texts.into_iter().find(|text| !Rule::can_be(text) || Rule::parse(text).is_malformed()) {
         Some(text) => Err(misuse(format!(
             "`{text}` is not a rule: write `Tool` for all of a tool, or `Tool(content)` for some of it"
         ))),

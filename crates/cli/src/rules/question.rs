@@ -7,7 +7,8 @@ use clap::Args;
 use pilothouse_rules::{Context, Place};
 use pilothouse_settings::{FlagSettings, LoadOptions, Locations, Permissions, Settings, Sources};
 
-use super::misuse;
+use super::problems::{Broken, Found};
+use crate::misuse::misuse;
 use crate::printer::{Printer, plain};
 
 /// Where the settings come from.
@@ -25,6 +26,9 @@ pub(crate) struct SettingsArgs {
     /// Leave all settings files out
     #[arg(long, conflicts_with = "setting_sources")]
     no_settings: bool,
+    /// Go on without settings files that cannot be read, with a warning
+    #[arg(long)]
+    ignore_broken: bool,
 }
 
 /// The settings, ready to be asked.
@@ -32,11 +36,36 @@ pub(crate) struct Judged {
     pub(crate) context: Context,
     pub(crate) permissions: Permissions,
     pub(crate) locations: Locations,
+    pub(crate) problems: Found,
 }
 
 impl SettingsArgs {
-    /// Reads the settings and warns of everything that is wrong with them.
+    /// Reads the settings, and warns of what is wrong with them. A file that cannot be used at all is an error, unless
+    /// the command line says to go on without it.
     pub(crate) fn read(&self, printer: &mut Printer) -> anyhow::Result<Judged> {
+        let judged = self.load()?;
+        if !self.ignore_broken && judged.problems.broken().next().is_some() {
+            return Err(anyhow::Error::new(Broken(judged.problems)));
+        }
+        judged.warn(printer)?;
+        Ok(judged)
+    }
+
+    /// Reads the settings as [`Self::read`] does; in JSON, the problems are the first line of the output.
+    pub(crate) fn read_for(&self, json: bool, printer: &mut Printer) -> anyhow::Result<Judged> {
+        let read = self.read(printer);
+        let problems = match &read {
+            Ok(judged) => Some(&judged.problems),
+            Err(error) => error.downcast_ref().map(|Broken(problems)| problems),
+        };
+        if let Some(problems) = problems.filter(|problems| json && !problems.is_empty()) {
+            printer.line(serde_json::json!({ "problems": problems.as_json() }))?;
+        }
+        read
+    }
+
+    /// Reads the settings as far as they can be read.
+    pub(crate) fn load(&self) -> anyhow::Result<Judged> {
         let mut locations = self.locations()?;
         let mut options = LoadOptions::default();
         if let Some(list) = &self.setting_sources {
@@ -51,11 +80,8 @@ impl SettingsArgs {
             options.flag = Some(flag.map_err(|error| misuse(error.to_string()))?);
         }
         let (settings, problems) = Settings::load(&locations, &options);
-        let judged = Judged { context: settings.context(), permissions: settings.permissions(), locations };
-        for problem in problems {
-            printer.warning(judged.short(&problem.to_string()))?;
-        }
-        Ok(judged)
+        let problems = Found::new(problems);
+        Ok(Judged { context: settings.context(), permissions: settings.permissions(), locations, problems })
     }
 
     pub(crate) fn locations(&self) -> anyhow::Result<Locations> {
@@ -91,6 +117,12 @@ pub(crate) fn clean(path: &Path) -> PathBuf {
 }
 
 impl Judged {
+    /// Warns of everything that is wrong with the settings.
+    pub(crate) fn warn(&self, printer: &mut Printer) -> std::io::Result<()> {
+        let problems = self.problems.0.iter();
+        problems.into_iter().try_for_each(|problem| printer.warning(self.short(&problem.to_string())))
+    }
+
     /// A text for people, the paths in it written from the project or from home.
     pub(crate) fn short(&self, text: &str) -> String {
         let mut short = text.to_owned();

@@ -10,7 +10,7 @@ use pilothouse_agent::load_script;
 use pilothouse_bridge::api::{AgentInfo, AgentKind};
 use pilothouse_proc::{Limits, Spawn};
 
-use crate::talk::flags::executable_problem;
+use crate::talk::start_error::executable_problem;
 
 use super::config::Config;
 use super::{login, scratch};

@@ -8,12 +8,17 @@ use pilothouse::PermissionUpdate;
 use pilothouse::proto::permission::{PermissionBehavior, PermissionUpdateDestination, RulesUpdate};
 use pilothouse_rules::Rule;
 use pilothouse_store::Store;
-use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use crate::printer::{BOLD, DIM, NAME, Printer, WARN, one_line, plain};
-use crate::talk::input::read_line;
-use crate::talk::{question, view};
+use crate::printer::{BOLD, DIM, NAME, Printer, WARN, one_line};
+use crate::talk::detail::Detail;
+use crate::talk::input::{read_line, unbracketed};
+use crate::talk::question;
+use crate::talk::screen::{self, Cut};
+use crate::{terminal, visible};
+
+/// So many lines of a command are printed before its middle is left out.
+const LONGEST_COMMAND: usize = 300;
 
 /// Asks in the terminal, and answers the request. `given_up` fires when the person wants something else.
 pub(crate) async fn ask(
@@ -47,8 +52,8 @@ pub(crate) fn deny_unasked(request: PermissionRequest, printer: &mut Printer) ->
     let way_out = way_out(&request);
     printer.warning(format_args!(
         "{} was refused because there is no terminal to ask in; {}",
-        one_line(&request.tool_name, 60),
-        plain(&way_out)
+        visible::line(&one_line(&request.tool_name, 60)),
+        visible::line(&way_out)
     ))?;
     request.deny(format!(
         "This tool call was not run: it needs an approval, and there is no terminal to ask in; {way_out}"
@@ -72,35 +77,95 @@ async fn decide(
     stop: &CancellationToken,
     printer: &mut Printer,
 ) -> io::Result<()> {
-    show(&request, printer)?;
+    let cwd = std::env::current_dir().unwrap_or_default();
+    let detail = Detail::of(&request.tool_name, &request.input, &cwd);
+    let is_cut = show(&request, &detail, printer)?;
     let lasting = lasting(&request);
     let for_session = !request.suggestions().is_empty() && !suppressed(&request);
-    let mut choices = vec!["[o]nce"];
-    choices.extend(for_session.then_some("for this [s]ession"));
-    choices.extend((!lasting.is_empty()).then_some("[a]lways"));
-    choices.push("[d]eny");
+    let mut keys = vec!["y"];
+    keys.extend(for_session.then_some("s"));
+    keys.extend((!lasting.is_empty()).then_some("a"));
+    keys.extend(is_cut.then_some("v"));
+    keys.push("n");
+    offer(&request, &lasting, for_session, is_cut, printer)?;
     loop {
-        printer.prompt(&format!("  {BOLD}{}{BOLD:#}? ", choices.join(", ")))?;
+        printer.prompt(&format!("  {BOLD}[{}]?{BOLD:#} ", keys.join("/")))?;
         let Some(answer) = read_line(stop).await? else {
             unanswered(request, stop);
             return Ok(());
         };
         match answer.trim().to_lowercase().as_str() {
-            "o" | "once" | "y" | "yes" => request.allow(),
+            "y" | "yes" | "o" | "once" => request.allow(),
             "s" | "session" if for_session => request.allow_for_session(),
             "a" | "always" if !lasting.is_empty() => request.allow_updating(lasting),
-            "d" | "deny" | "n" | "no" => {
+            "n" | "no" | "d" | "deny" => {
                 printer.prompt("  why (Enter for no reason)? ")?;
                 let reason = read_line(stop).await?.unwrap_or_default();
-                match reason.trim() {
+                match unbracketed(&reason).trim() {
                     "" => request.deny("The user does not want this tool call."),
                     reason => request.deny(format!("The user does not want this tool call: {reason}")),
                 }
             }
-            _ => continue,
+            "v" | "view" => {
+                page(&detail, stop, printer).await?;
+                continue;
+            }
+            _ => {
+                // An empty line among them: a call is never allowed by Enter alone.
+                printer.note(format_args!("  {DIM}answer with one of {}{DIM:#}", keys.join(", ")))?;
+                continue;
+            }
         }
         return Ok(());
     }
+}
+
+/// Says what each answer does; beside `always` stands the exact rule and the file that it goes to.
+fn offer(
+    request: &PermissionRequest,
+    lasting: &[PermissionUpdate],
+    for_session: bool,
+    is_cut: bool,
+    printer: &mut Printer,
+) -> io::Result<()> {
+    let mut choice = |key: &str, text: String| printer.note(format_args!("  {NAME}{key}{NAME:#}  {text}"));
+    let list = |updates: &[PermissionUpdate], describe: fn(&PermissionUpdate) -> String| {
+        visible::line(&updates.iter().map(describe).collect::<Vec<_>>().join("; "))
+    };
+    choice("y", "yes, once".to_owned())?;
+    if for_session {
+        choice("s", format!("yes, for this session: {}", list(request.suggestions(), what)))?;
+    }
+    if !lasting.is_empty() {
+        choice("a", format!("yes, always: {}", list(lasting, describe)))?;
+    }
+    if is_cut {
+        choice("v", "view all of it".to_owned())?;
+    }
+    choice("n", "no".to_owned())
+}
+
+/// Shows everything, a screenful at a time.
+async fn page(detail: &Detail, stop: &CancellationToken, printer: &mut Printer) -> io::Result<()> {
+    let screen = terminal::size();
+    let lines = screen::lines(&detail.rows, screen.columns);
+    let mut shown = 0;
+    for screenful in lines.chunks(screen.rows.saturating_sub(2).max(1)) {
+        screenful.iter().try_for_each(|line| printer.note(line))?;
+        shown += screenful.len();
+        if shown == lines.len() {
+            break;
+        }
+        printer.prompt(&format!(
+            "  {DIM}{shown} of {} lines; Enter for more, q to go back:{DIM:#} ",
+            lines.len()
+        ))?;
+        match read_line(stop).await? {
+            Some(answer) if !answer.trim().eq_ignore_ascii_case("q") => {}
+            _ => break,
+        }
+    }
+    Ok(())
 }
 
 /// Refuses because no answer came: with Ctrl-C the whole turn is over, at the end of input only the call.
@@ -112,24 +177,31 @@ pub(crate) fn unanswered(request: PermissionRequest, stop: &CancellationToken) {
     }
 }
 
-fn show(request: &PermissionRequest, printer: &mut Printer) -> io::Result<()> {
-    let tool = one_line(request.display_name.as_deref().unwrap_or(&request.tool_name), 60);
-    let title = request.title.as_deref().map(|title| one_line(title, 120));
+/// Shows what is asked for; true if lines were left out.
+fn show(request: &PermissionRequest, detail: &Detail, printer: &mut Printer) -> io::Result<bool> {
+    let tool = visible::line(&one_line(request.display_name.as_deref().unwrap_or(&request.tool_name), 60));
+    let title = request.title.as_deref().map(|title| visible::line(&one_line(title, 120)));
     printer.note(format_args!(
         "{WARN}?{WARN:#} {BOLD}{}{BOLD:#}",
         title.unwrap_or_else(|| format!("May {tool} run?"))
     ))?;
-    let about = view::about(&Value::Object((*request.input).clone()));
-    for line in plain(&about).lines().take(20) {
-        printer.note(format_args!("    {NAME}{line}{NAME:#}"))?;
+    if let Some(subject) = &detail.subject {
+        printer.note(format_args!("  {BOLD}{}{BOLD:#}", visible::line(subject)))?;
     }
+    let screen = terminal::size();
+    let lines = screen::lines(&detail.rows, screen.columns);
+    // Room for the question itself stays below a change. A command is what runs, so far more of it is printed.
+    let most = if detail.is_command { LONGEST_COMMAND } else { screen.rows.saturating_sub(12).max(8) };
+    let cut = Cut::new(&lines, most);
+    cut.head.iter().try_for_each(|line| printer.note(line))?;
+    if cut.hidden > 0 {
+        printer.note(format_args!("  {WARN}… {} more lines, not shown; v shows all{WARN:#}", cut.hidden))?;
+    }
+    cut.tail.iter().try_for_each(|line| printer.note(line))?;
     if let Some(reason) = request.decision_reason.as_deref() {
-        printer.note(format_args!("  {DIM}{}{DIM:#}", one_line(reason, 160)))?;
+        printer.note(format_args!("  {DIM}{}{DIM:#}", visible::line(&one_line(reason, 160))))?;
     }
-    for update in lasting(request) {
-        printer.note(format_args!("  {DIM}always:{DIM:#} {}", plain(&describe(&update))))?;
-    }
-    Ok(())
+    Ok(cut.hidden > 0)
 }
 
 fn suppressed(request: &PermissionRequest) -> bool {
@@ -163,7 +235,16 @@ fn destination(update: &PermissionUpdate) -> Option<&PermissionUpdateDestination
 
 /// What an update changes, and in which file.
 fn describe(update: &PermissionUpdate) -> String {
-    let what = match update {
+    let what = what(update);
+    match destination(update).and_then(file) {
+        Some(file) => format!("{what} in {}", file.display()),
+        None => what,
+    }
+}
+
+/// What an update changes.
+fn what(update: &PermissionUpdate) -> String {
+    match update {
         PermissionUpdate::AddRules(update) => {
             format!("adds {} {}", update.behavior, rule_texts(update).join(", "))
         }
@@ -181,10 +262,6 @@ fn describe(update: &PermissionUpdate) -> String {
             format!("removes the directories {}", update.directories.join(", "))
         }
         other => format!("does {}", other.tag()),
-    };
-    match destination(update).and_then(file) {
-        Some(file) => format!("{what} in {}", file.display()),
-        None => what,
     }
 }
 

@@ -2,10 +2,12 @@
 
 use std::path::PathBuf;
 
-use anyhow::{anyhow, bail};
 use clap::Args;
-use pilothouse::{Error, ExecutableError, Options, PermissionMode, SystemPrompt};
+use pilothouse::{Options, PermissionMode, SystemPrompt};
 use pilothouse_rules::split_rule_list;
+
+use crate::misuse::misuse;
+use crate::rules::must_be_rules;
 
 /// Flags of every command that starts an agent.
 #[derive(Debug, Default, Args)]
@@ -67,6 +69,7 @@ impl AgentFlags {
         options = self.add_dir.iter().fold(options, Options::add_dir);
         options = self.mcp_config.iter().fold(options, Options::mcp_config_file);
         let rules: Vec<String> = self.allowed_tools.iter().flat_map(|rules| split_rule_list(rules)).collect();
+        must_be_rules(&rules)?;
         if !rules.is_empty() {
             options = options.allow_tools(rules);
         }
@@ -74,31 +77,11 @@ impl AgentFlags {
     }
 }
 
-/// The error in the words of this program, which has flags where the library has methods.
-pub(crate) fn explained(error: Error) -> anyhow::Error {
-    let Error::Executable(problem) = &error else { return error.into() };
-    executable_problem(problem)
-}
-
-pub(crate) fn executable_problem(problem: &ExecutableError) -> anyhow::Error {
-    const CHOOSE: &str = "choose the agent with --claude PATH";
-    match problem {
-        ExecutableError::NotOnPath { name } => {
-            anyhow!("no `{name}` on PATH: install Claude Code, or {CHOOSE}")
-        }
-        ExecutableError::Missing { path } => anyhow!("{} does not exist: {CHOOSE}", path.display()),
-        ExecutableError::NotAFile { path } => anyhow!("{} is not a file: {CHOOSE}", path.display()),
-        ExecutableError::NotExecutable { path } => {
-            anyhow!("{} is not executable: `chmod +x` it, or {CHOOSE}", path.display())
-        }
-        other => anyhow!("{other}"),
-    }
-}
-
 fn mode_of(name: &str) -> anyhow::Result<PermissionMode> {
     match PermissionMode::from(name) {
         PermissionMode::Other(name) => {
-            bail!("there is no permission mode {name:?}; choose one of {}", PermissionMode::KNOWN.join(", "))
+            let known = PermissionMode::KNOWN.join(", ");
+            Err(misuse(format!("there is no permission mode {name:?}; choose one of {known}")))
         }
         mode => Ok(mode),
     }

@@ -1,10 +1,13 @@
 //! Lines that a person types, read so that waiting for one can be given up.
 
+use std::collections::VecDeque;
 use std::io::{self, IsTerminal};
 use std::os::fd::AsFd;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::termios::{FlushArg, tcflush};
 use tokio_util::sync::CancellationToken;
 
 /// How often a wait looks whether it was given up, in milliseconds.
@@ -17,11 +20,53 @@ pub(crate) fn somebody_is_there() -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal()
 }
 
+/// What was typed before anybody asked for it. It is kept for the next prompt of a chat.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct TypedAhead(Arc<Mutex<VecDeque<String>>>);
+
+impl TypedAhead {
+    /// Takes all lines off the terminal that are complete by now.
+    pub(crate) fn collect(&self) -> io::Result<()> {
+        while let Some(typed) = typed_ahead()? {
+            self.0.lock().unwrap_or_else(PoisonError::into_inner).push_back(typed);
+        }
+        Ok(())
+    }
+
+    /// Empties the terminal's input, so that nothing typed before a question can answer it. The beginning of a line that
+    /// has no end yet is lost: with what is typed next it would become an answer that nobody meant.
+    pub(crate) fn clear_the_way(&self) -> io::Result<()> {
+        self.collect()?;
+        tcflush(io::stdin(), FlushArg::TCIFLUSH).map_err(io::Error::from)
+    }
+
+    /// The oldest piece that was not used yet.
+    pub(crate) fn pop(&self) -> Option<String> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
+    }
+}
+
+/// What a terminal puts before and after a pasted text when it is asked to.
+const PASTE: (&str, &str) = ("\u{1b}[200~", "\u{1b}[201~");
+
+/// The text without the marks around a pasted part.
+pub(crate) fn unbracketed(text: &str) -> String {
+    text.replace(PASTE.0, "").replace(PASTE.1, "")
+}
+
+/// Whether the text ends within a pasted part, if `inside` says whether it began in one.
+pub(crate) fn ends_within_paste(text: &str, inside: bool) -> bool {
+    match (text.rfind(PASTE.0), text.rfind(PASTE.1)) {
+        (None, None) => inside,
+        (start, end) => start > end,
+    }
+}
+
 /// What was typed while nobody read, in a terminal that hands over whole lines: a line, the start of one that was pushed
 /// with Ctrl-D, or nothing for Ctrl-D alone. `None` if nothing was typed.
 ///
 /// Ask before a line editor takes over: for it, the terminal turns a Ctrl-D from before into a byte that means nothing.
-pub(crate) fn typed_ahead() -> io::Result<Option<String>> {
+fn typed_ahead() -> io::Result<Option<String>> {
     let stdin = io::stdin();
     let mut watched = [PollFd::new(stdin.as_fd(), PollFlags::POLLIN)];
     match poll(&mut watched, PollTimeout::ZERO) {

@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::printer::{BOLD, DIM, NAME, Printer, WARN, one_line};
 use crate::talk::approval::unanswered;
-use crate::talk::input::read_line;
+use crate::talk::input::{read_line, unbracketed};
 
 #[derive(Debug, Deserialize)]
 struct Questions {
@@ -54,7 +54,7 @@ pub(crate) async fn ask(
             unanswered(request, stop);
             return Ok(());
         };
-        request = request.answer(&question.question, chosen(question, answer.trim()));
+        request = request.answer(&question.question, chosen(question, unbracketed(&answer).trim()));
     }
     request.allow();
     Ok(())

@@ -10,6 +10,7 @@ use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
 
 use crate::printer::{DIM, Printer};
+use crate::talk::input::TypedAhead;
 use crate::talk::output::Output;
 use crate::talk::{approval, input};
 
@@ -21,6 +22,7 @@ const TICK: Duration = Duration::from_millis(120);
 pub(crate) struct Desk {
     requests: mpsc::UnboundedReceiver<PermissionRequest>,
     interrupts: Signal,
+    typed_ahead: TypedAhead,
 }
 
 /// How a turn ended for the person.
@@ -28,6 +30,8 @@ pub(crate) struct Desk {
 pub(crate) enum Ending {
     /// With a result.
     Result(Box<TurnResult>),
+    /// With a result, after Ctrl-C.
+    Stopped,
     /// With a second Ctrl-C.
     Quit,
 }
@@ -53,7 +57,13 @@ impl Desk {
             sender.send(request).ok();
             std::future::ready(())
         });
-        Ok((Self { requests, interrupts: signal(SignalKind::interrupt())? }, options))
+        let interrupts = signal(SignalKind::interrupt())?;
+        Ok((Self { requests, interrupts, typed_ahead: TypedAhead::default() }, options))
+    }
+
+    /// What was typed ahead of the questions that were asked here.
+    pub(crate) fn typed_ahead(&self) -> TypedAhead {
+        self.typed_ahead.clone()
     }
 
     /// Waits for Ctrl-C.
@@ -110,6 +120,10 @@ impl Desk {
         let result = turn.await?;
         output.result(&result, result.raw(), printer)?;
         self.forget_interrupts();
+        if interrupted {
+            printer.note(format_args!("{DIM}stopped{DIM:#}"))?;
+            return Ok(Ending::Stopped);
+        }
         Ok(Ending::Result(Box::new(result)))
     }
 
@@ -147,6 +161,8 @@ impl Desk {
             approval::deny_unasked(request, printer)?;
             return Ok(false);
         }
+        // The last question's answer may have been typed twice.
+        self.typed_ahead.clear_the_way()?;
         let given_up = CancellationToken::new();
         {
             let mut asked = std::pin::pin!(approval::ask(request, &given_up, printer));

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use anyhow::bail;
 use fs_err as fs;
 use pilothouse_proto::tape::TapeReport;
 
@@ -12,6 +13,9 @@ pub(crate) fn check(files: &[PathBuf], printer: &mut Printer) -> anyhow::Result<
     let mut report = TapeReport::default();
     for file in files.iter().filter(|file| !file.to_string_lossy().ends_with(".api.ndjson")) {
         let tape = fs::read(file)?;
+        if tape.trim_ascii().is_empty() {
+            bail!("{} is not a tape: it is empty", file.display());
+        }
         report.check(&file.to_string_lossy(), &String::from_utf8_lossy(&tape));
     }
     for problem in report.problems.iter().filter(|problem| problem.decides) {

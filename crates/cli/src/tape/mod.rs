@@ -1,6 +1,8 @@
 //! `pilothouse tape`: recorded conversations.
 
 mod check;
+mod read;
+mod record;
 mod replay;
 mod show;
 
@@ -18,9 +20,15 @@ use crate::talk::output::OutputFlags;
 #[derive(Debug, Subcommand)]
 pub(crate) enum TapeCommand {
     /// Do as `run`, and record it all; secrets are masked
-    #[command(after_help = "Example:\n  pilothouse tape record talk.ndjson 'What does this project do?'")]
+    ///
+    /// Asks before it overwrites a file. Without a terminal to ask in, it refuses.
+    #[command(after_help = "Examples:
+  pilothouse tape record talk.ndjson 'What does this project do?'
+  git diff | pilothouse tape record --force review.ndjson 'Review this'")]
     Record(Box<RecordArgs>),
     /// Show a tape as if the agent were doing it now
+    ///
+    /// Exits with 1 if the recorded turn failed, and if the file is not a tape.
     #[command(after_help = "Example:\n  pilothouse tape replay --as-recorded talk.ndjson")]
     Replay(ReplayArgs),
     /// Check that every frame is understood, and written back as it was
@@ -47,8 +55,11 @@ pub(crate) struct RecordArgs {
     /// The tape to write
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// What to say; `-` reads it from stdin
+    /// What to say; `-` reads it from stdin, and piped input is added to it
     prompt: String,
+    /// Overwrite the file without asking
+    #[arg(long)]
+    force: bool,
     #[command(flatten)]
     output: OutputFlags,
     #[command(flatten)]
@@ -70,6 +81,9 @@ pub(crate) struct ReplayArgs {
 pub(crate) fn run(command: &TapeCommand, printer: &mut Printer) -> anyhow::Result<ExitCode> {
     match command {
         TapeCommand::Record(args) => {
+            if !args.force && !record::may_write(&args.file, printer)? {
+                return Ok(ExitCode::FAILURE);
+            }
             one_turn(&args.prompt, &args.agent, args.output, Some(&args.file), printer)
         }
         TapeCommand::Replay(args) => replay::replay(args, printer),

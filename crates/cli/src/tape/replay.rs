@@ -1,15 +1,14 @@
 //! A tape shown as if it happened now.
 
-use std::io::{self, BufReader};
+use std::io;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use fs_err as fs;
 use pilothouse::Event;
 use pilothouse::proto::{AgentFrame, AgentRequest, HostFrame, decode};
-use pilothouse_link::tape::{Said, Tape, What};
+use pilothouse_link::tape::{Said, What};
 
-use super::ReplayArgs;
+use super::{ReplayArgs, read};
 use crate::printer::{BOLD, DIM, NAME, Printer, WARN, one_line, plain};
 use crate::talk::output::Output;
 use crate::talk::view::about;
@@ -21,7 +20,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 ///
 /// Nothing is waited for but the recorded pauses, so that a tape of a conversation that went wrong plays to its end, too.
 pub(crate) fn replay(args: &ReplayArgs, printer: &mut Printer) -> anyhow::Result<ExitCode> {
-    let (tape, problems) = Tape::read(BufReader::new(fs::File::open(&args.file)?))?;
+    let (tape, problems) = read::tape(&args.file)?;
     for problem in &problems {
         printer.warning(plain(&problem.to_string()))?;
     }

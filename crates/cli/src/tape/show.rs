@@ -1,20 +1,19 @@
 //! A tape for people.
 
-use std::io::BufReader;
 use std::path::Path;
 use std::process::ExitCode;
 
-use fs_err as fs;
-use pilothouse_link::tape::{Entry, Said, Tape, What};
+use pilothouse_link::tape::{Entry, Said, What};
 use serde_json::Value;
 
+use super::read;
 use crate::printer::{BAD, BOLD, DIM, NAME, Printer, one_line, plain};
 
 /// Longer descriptions are cut.
 const WIDTH: usize = 110;
 
 pub(crate) fn show(file: &Path, printer: &mut Printer) -> anyhow::Result<ExitCode> {
-    let (tape, problems) = Tape::read(BufReader::new(fs::File::open(file)?))?;
+    let (tape, problems) = read::tape(file)?;
     for Entry { t, what } in &tape.entries {
         let (arrow, style, text) = match what {
             What::In(said) => ("→", NAME, describe(said)),

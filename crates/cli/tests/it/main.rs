@@ -3,6 +3,7 @@
 
 mod agent;
 mod catalog;
+mod completions;
 mod deferred;
 mod demo;
 mod doctor;
@@ -14,6 +15,7 @@ mod no_room;
 mod orphans;
 mod pinned;
 mod rules;
+mod run;
 mod screens;
 mod seed_client;
 mod serve;

@@ -115,6 +115,9 @@ fn the_exit_code_is_the_answer() {
         (&["ls", "--setting-sources", "banana"], USAGE),
         (&["x", "--allow", "Bash()"], USAGE),
         (&["x", "--deny", ""], USAGE),
+        (&["x", "--allow", "Bash("], USAGE),
+        (&["x", "--deny", "Bash(rm:*"], USAGE),
+        (&["x", "--ask", "(rm)"], USAGE),
         (&["x", "--allow", "Bash(*)"], ALLOW),
     ];
     for (args, code) in cases {
@@ -138,8 +141,7 @@ fn a_project_that_is_not_there_is_refused() {
             &["skills", "list"],
         ] {
             let run = pilothouse_with(home.path(), &[args, &["--cwd", missing]].concat(), &[], b"");
-            // Code 1 is an answer of `rules`, but not of the others.
-            assert_eq!(run.code, if args[0] == "rules" { USAGE } else { 1 }, "{args:?}");
+            assert_eq!(run.code, USAGE, "{args:?}");
             assert!(run.err.contains(missing) && run.err.contains("no such directory"), "{}", run.err);
             assert_eq!(run.out, "");
         }
@@ -153,7 +155,7 @@ fn json_has_the_answer_and_its_reasons() {
     let run = home.rules(&["check", "git status; npm run x", "--json"]);
     let answer: Value = serde_json::from_str(&run.out).unwrap();
     let keys: Vec<&str> = answer.as_object().unwrap().keys().map(String::as_str).collect();
-    assert_eq!(keys, ["decision", "reason", "rule", "source", "subcommands"]);
+    assert_eq!(keys, ["decision", "reason", "rule", "source", "subcommands", "problems"]);
     assert_eq!(answer["decision"], "allow");
     assert_eq!(answer["subcommands"][1]["command"], "npm run x");
     assert_eq!(answer["subcommands"][1]["rule"], "Bash(npm run *)");
@@ -170,12 +172,85 @@ fn json_has_the_answer_and_its_reasons() {
 }
 
 #[test]
-fn broken_settings_are_named_and_the_others_count() {
+fn broken_settings_give_no_answer_unless_they_are_to_be_ignored() {
     let home = Home::with_settings();
-    home.write("project/.claude/settings.local.json", "{\n  \"permissions\": {,}\n}");
-    let run = home.rules(&["check", "git status"]);
-    assert_eq!(run.code, ALLOW);
-    assert!(run.err.starts_with("warning: .claude/settings.local.json:2:19: "), "{}", run.err);
+    let path = ".claude/settings.local.json";
+    let file = home.project().join(path);
+    let large = format!("{{\"x\": \"{}\"}}", "y".repeat(9 * 1024 * 1024));
+    let put = |bytes: &[u8]| std::fs::write(&file, bytes).unwrap();
+    let cases: &[(&str, &dyn Fn(), &str)] = &[
+        ("syntax", &|| put(b"{\n  \"permissions\": {,}\n}"), ":2:19: "),
+        (
+            "wrong type",
+            &|| put(b"{\n\"permissions\": {\"deny\": \"Bash\"}}"),
+            ":2:17: `permissions.deny` must be",
+        ),
+        ("not UTF-8", &|| put(b"{\n\"a\": \"\xff\"}"), ":2:7: is not UTF-8"),
+        ("too large", &|| put(large.as_bytes()), ": is 9437193 bytes long"),
+        (
+            "a directory",
+            &|| {
+                std::fs::remove_file(&file).unwrap();
+                std::fs::create_dir(&file).unwrap();
+            },
+            ": cannot be read: not a regular file",
+        ),
+        (
+            "a pipe",
+            &|| {
+                std::fs::remove_dir(&file).unwrap();
+                nix::unistd::mkfifo(&file, nix::sys::stat::Mode::S_IRUSR).unwrap();
+            },
+            ": cannot be read: not a regular file",
+        ),
+        (
+            "a link to itself",
+            &|| {
+                std::fs::remove_file(&file).unwrap();
+                std::os::unix::fs::symlink(&file, &file).unwrap();
+            },
+            ": cannot be read: ",
+        ),
+    ];
+    for (name, put, told) in cases {
+        put();
+        for args in [&["check", "git status"][..], &["lint"], &["list"]] {
+            let run = home.rules(args);
+            assert_eq!((run.code, run.out.as_str()), (70, ""), "{name} {args:?}: {}", run.err);
+            assert!(run.err.contains(&format!("error: HOME/project/{path}{told}")), "{name}: {}", run.err);
+            assert!(run.err.contains("--ignore-broken"), "{name}: {}", run.err);
+            assert!(!run.err.contains("nothing to say"), "{name}: {}", run.err);
+
+            let run = home.rules(&[args, &["--json"]].concat());
+            assert_eq!(run.code, 70, "{name} {args:?}");
+            let answer: Value = serde_json::from_str(&run.out).unwrap();
+            assert_eq!(answer["problems"][0]["file"], format!("HOME/project/{path}"), "{name} {args:?}");
+            assert_eq!(answer["problems"][0]["fileIgnored"], true, "{name}");
+            assert_eq!(answer["decision"], Value::Null, "{name}");
+            assert_eq!(
+                answer["problems"][0]["line"],
+                if told.starts_with(":2:") { json!(2) } else { Value::Null },
+                "{name}"
+            );
+
+            let run = home.rules(&[args, &["--ignore-broken"]].concat());
+            assert!(run.code < 3, "{name} {args:?}: {}", run.code);
+            assert!(run.err.contains(&format!("warning: {path}{told}")), "{name}: {}", run.err);
+        }
+        assert_eq!(home.check(&["git status", "--ignore-broken"]), ALLOW, "{name}");
+        assert_eq!(home.rules(&["lint", "--no-settings"]).code, 0, "{name}");
+    }
+    // A rule can be written to a file that is fine.
+    let run = home.rules(&["add", "deny", "Bash(rm:*)", "--to", "project"]);
+    assert_eq!(run.code, 0, "{}", run.err);
+    assert!(run.err.contains(&format!("warning: {path}: cannot be read")), "{}", run.err);
+    let run = home.rules(&["add", "deny", "Bash(rm:*)"]);
+    assert_eq!(run.code, 70, "{}", run.err);
+}
+
+#[test]
+fn problems_that_leave_the_file_in_use_are_warnings() {
+    let home = Home::with_settings();
     home.write(".claude.json", "{}");
     home.write("project/.claude/settings.json", "{\"permissions\":{\"allow\":[\"Bash(touch *)\"]}}");
     let run = home.rules(&["check", "touch x"]);
@@ -185,6 +260,16 @@ fn broken_settings_are_named_and_the_others_count() {
         "{}",
         run.err
     );
+    let run = home.rules(&["check", "touch x", "--json"]);
+    let answer: Value = serde_json::from_str(&run.out).unwrap();
+    assert_eq!(answer["decision"], "ask");
+    assert_eq!((&answer["problems"][0]["line"], &answer["problems"][0]["column"]), (&json!(1), &json!(26)));
+    assert_eq!(answer["problems"][0]["fileIgnored"], false);
+
+    home.write(".claude/settings.json", "{\"permissions\":{\"deny\":[7]}}");
+    let run = home.rules(&["lint", "--setting-sources", "user"]);
+    assert_eq!(run.code, 1, "an entry that was left out is a finding: {}", run.err);
+    assert!(run.err.contains("`permissions.deny"), "{}", run.err);
 }
 
 #[test]
@@ -217,6 +302,7 @@ fn rules_are_written_and_taken_out_again() {
     assert_eq!(home.rules(&["add", "maybe", "Bash"]).code, USAGE);
     assert_eq!(home.rules(&["add", "allow", "Bash", "--to", "nowhere"]).code, USAGE);
     assert_eq!(home.rules(&["add", "allow", ""]).code, USAGE);
+    assert_eq!(home.rules(&["add", "allow", "Bash("]).code, USAGE);
 
     home.write("project/.claude/settings.local.json", "{broken");
     let run = home.rules(&["add", "allow", "Bash(x)"]);

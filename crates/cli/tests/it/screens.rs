@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use crate::rules::Home;
-use crate::terminal::{in_terminal, without_colours};
+use crate::terminal::approvals::ASKED;
+use crate::terminal::{agent_in, in_terminal, in_terminal_with, without_colours};
 
 /// The name of the screen and the command line it shows.
 const SCREENS: &[(&str, &[&str])] = &[
@@ -31,9 +32,41 @@ fn the_documented_screens_are_what_the_program_prints() {
 #[test]
 fn the_documented_approval_is_what_the_program_shows() {
     let home = tempfile::tempdir().unwrap();
-    let (_, screen) = in_terminal(home.path(), "tour", "run 'Say hello'", &[("[d]eny", "a\n")]);
+    let (_, screen) = in_terminal(home.path(), "tour", "run 'Say hello'", &[(ASKED, "a\n")]);
     let screen = format!("$ pilothouse run 'Say hello'\n{}", screen.replace("HOME", "~/project"));
     check("run-approval", &without_colours(&screen), &screen);
+}
+
+/// Changes a greeting in `hello.py`, and asks before it does.
+const EDITOR: &str = r#"#!/bin/sh
+field() { printf '%s' "$line" | sed "s/.*\"$1\":\"\([^\"]*\)\".*/\1/"; }
+input="{\"file_path\":\"$PWD/hello.py\",\"old_string\":\"Hello\",\"new_string\":\"Good morning\"}"
+say() { printf '{"type":"assistant","message":{"id":"%s","type":"message","role":"assistant","model":"m","content":[%s],"stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":1,"output_tokens":1}},"parent_tool_use_id":null,"session_id":"s","uuid":"%s"}\n' "$1" "$2" "$1"; }
+read -r line
+printf '{"type":"control_response","response":{"subtype":"success","request_id":"%s","response":{"commands":[],"agents":[],"output_style":"default","available_output_styles":[],"models":[],"account":{}}}}\n' "$(field request_id)"
+read -r line
+uuid=$(field uuid)
+say a "{\"type\":\"tool_use\",\"id\":\"t\",\"name\":\"Edit\",\"input\":$input}"
+printf '{"type":"control_request","request_id":"c","request":{"subtype":"can_use_tool","tool_name":"Edit","input":%s,"tool_use_id":"t","permission_suggestions":[{"type":"setMode","mode":"acceptEdits","destination":"session"}]}}\n' "$input"
+read -r line
+say b '{"type":"text","text":"The greeting is friendlier now."}'
+printf '{"type":"result","subtype":"success","is_error":false,"duration_ms":4200,"duration_api_ms":1,"num_turns":1,"result":"r","session_id":"5f0a1a52-6f3c-4d0e-9a54-0c6f3f0f1a11","total_cost_usd":0.0123,"uuid":"r","user_message_uuids":["%s"]}\n' "$uuid"
+read -r line
+"#;
+
+#[test]
+fn the_documented_approval_of_an_edit_is_what_the_program_shows() {
+    let home = tempfile::tempdir().unwrap();
+    std::fs::write(
+        home.path().join("hello.py"),
+        "import sys\n\nname = sys.argv[1]\nprint(f\"Hello, {name}!\")\n",
+    )
+    .unwrap();
+    let agent = agent_in(home.path(), EDITOR);
+    let command = "run 'Make the greeting friendlier'";
+    let (_, screen) = in_terminal_with(&agent, home.path(), "", command, &[(ASKED, "y\n")]);
+    let screen = format!("$ pilothouse {command}\n{}", screen.replace("HOME", "~/project"));
+    check("run-approval-edit", &without_colours(&screen), &screen);
 }
 
 /// Compares a screen with its text and its picture in the documentation, or writes them anew.

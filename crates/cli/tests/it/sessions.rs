@@ -11,9 +11,13 @@ use crate::{pilothouse, ran};
 const ID: &str = "00000000-0000-4000-8000-000000000001";
 
 fn write_session(home: &Path, text: &str) {
+    write_session_as(home, ID, text);
+}
+
+fn write_session_as(home: &Path, id: &str, text: &str) {
     let dir = home.join(".claude/projects").join(project_key(home));
     fs::create_dir_all(&dir).unwrap();
-    let path = dir.join(format!("{ID}.jsonl"));
+    let path = dir.join(format!("{id}.jsonl"));
     fs::write(&path, text).unwrap();
     let time = SystemTime::UNIX_EPOCH + Duration::from_secs(1_794_736_800);
     File::options().append(true).open(path).unwrap().set_modified(time).unwrap();
@@ -55,4 +59,30 @@ fn nothing_found() {
     assert_eq!(pilothouse(home.path(), &["sessions", "list", "--json"]), ran(0, "", ""));
     let error = format!("error: no transcript of session {ID} under HOME/.claude/projects\n");
     assert_eq!(pilothouse(home.path(), &["sessions", "show", ID]), ran(1, "", &error));
+}
+
+#[test]
+fn a_session_is_shown_by_the_beginning_of_its_id() {
+    let home = tempfile::tempdir().unwrap();
+    let other = "00a00000-0000-4000-8000-000000000002";
+    write_session(home.path(), TALK);
+    write_session_as(home.path(), other, TALK);
+    let whole = pilothouse(home.path(), &["sessions", "show", ID]);
+    for prefix in ["000", "00000000-0000", "00000000-0000-4000-8000-00000000000"] {
+        assert_eq!(pilothouse(home.path(), &["sessions", "show", prefix]), whole, "{prefix}");
+    }
+    let upper = pilothouse(home.path(), &["sessions", "show", "00A"]);
+    assert_eq!((upper.code, &upper.out), (0, &whole.out));
+
+    let run = pilothouse(home.path(), &["sessions", "show", "00"]);
+    assert_eq!((run.code, run.out.as_str()), (1, ""));
+    assert!(run.err.starts_with("error: 2 sessions begin with 00; write more of the id:\n"), "{}", run.err);
+    for id in [ID, other] {
+        assert!(run.err.contains(&format!("\n  {id}  2026-11-15 10:00  Hello")), "{}", run.err);
+    }
+    let none = "error: no session whose id begins with 1 under HOME/.claude/projects\n";
+    assert_eq!(pilothouse(home.path(), &["sessions", "show", "1"]), ran(1, "", none));
+    for nonsense in ["", "../x", "00*", "x"] {
+        assert_eq!(pilothouse(home.path(), &["sessions", "show", nonsense]).code, 2, "{nonsense}");
+    }
 }

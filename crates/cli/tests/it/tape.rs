@@ -2,7 +2,8 @@
 
 use std::fs;
 
-use crate::{pilothouse, ran};
+use crate::terminal::in_terminal;
+use crate::{pilothouse, pilothouse_with, ran};
 
 #[test]
 fn tapes_are_checked() {
@@ -61,9 +62,27 @@ fn a_file_that_is_no_tape() {
     let note = "t:2: no tape line: missing field `dir` at line 1 column 2\n";
     let verdict = "frames 0, malformed 1, unknown 0, changed by re-encoding 0\naside: host frames 0, odd 0, raw lines 0\n";
     assert_eq!(pilothouse(home.path(), &["tape", "check", "t"]), ran(1, verdict, note));
-    let warning = "warning: line 2 of the tape cannot be read: missing field `dir` at line 1 column 2\n";
-    assert_eq!(pilothouse(home.path(), &["tape", "show", "t"]), ran(0, "", warning));
-    for command in ["show", "check"] {
+    fs::write(home.path().join("empty"), "\n \n").unwrap();
+    fs::write(home.path().join("binary"), b"\x7fELF\x00\xff").unwrap();
+    fs::write(home.path().join("meta"), "{\"t\":0,\"dir\":\"meta\",\"exit\":0}\n").unwrap();
+    let cases = [
+        ("t", "t is not a tape: line 2 of the tape cannot be read: missing field `dir` at line 1 column 2"),
+        ("empty", "empty is not a tape: it holds no conversation"),
+        ("meta", "meta is not a tape: it holds no conversation"),
+        ("binary", "binary is not a tape: line 1 of the tape cannot be read"),
+        (".", ". is not a tape: it is a directory"),
+    ];
+    for (file, told) in cases {
+        for command in ["show", "replay"] {
+            let run = pilothouse(home.path(), &["tape", command, file]);
+            assert_eq!((run.code, run.out.as_str()), (1, ""), "{command} {file}: {}", run.err);
+            assert!(run.err.starts_with(&format!("error: {told}")), "{command} {file}: {}", run.err);
+            assert_eq!(run.err.lines().count(), 1, "{command} {file}: {}", run.err);
+        }
+    }
+    let run = pilothouse(home.path(), &["tape", "check", "empty"]);
+    assert_eq!(run, ran(1, "", "error: empty is not a tape: it is empty\n"));
+    for command in ["show", "check", "replay"] {
         let run = pilothouse(home.path(), &["tape", command, "missing"]);
         assert_eq!(run.code, 1);
         assert!(run.err.contains("`missing`"), "{}", run.err);
@@ -83,4 +102,35 @@ fn a_tape_is_shown() {
     let shown = "       0 → user Hi\u{fffd}\n      12 ← assistant Hello [Bash {\"command\":\"ls\"}]\n      \
                  20 ← control_request/can_use_tool Bash {\"a\":1}\n      30 ! oops\n      40 ← result/success done\n";
     assert_eq!(pilothouse(home.path(), &["tape", "show", "t"]), ran(0, shown, ""));
+}
+
+#[test]
+fn a_recording_overwrites_no_file_unasked() {
+    let home = tempfile::tempdir().unwrap();
+    let file = home.path().join("t.ndjson");
+    fs::write(&file, "precious").unwrap();
+    let agent = format!("--claude={}", pilothouse_testkit::binary("faulty").unwrap().display());
+    let record = ["tape", "record", &agent, "t.ndjson", "hi"];
+    let env = [("FAULTY", "plain")];
+    let run = pilothouse_with(home.path(), &record, &env, b"");
+    let told = "error: t.ndjson exists: choose another file, or overwrite it with --force\n";
+    assert_eq!(run, ran(1, "", told));
+    assert_eq!(fs::read_to_string(&file).unwrap(), "precious");
+
+    let ask = "tape record t.ndjson hi";
+    let (code, _) = in_terminal(home.path(), "plain", ask, &[("t.ndjson exists", "\n"), ("[y/n]", "n\n")]);
+    assert_eq!(code, 1);
+    assert_eq!(fs::read_to_string(&file).unwrap(), "precious");
+    let (code, screen) = in_terminal(home.path(), "plain", ask, &[("t.ndjson exists", "y\n")]);
+    assert_eq!(code, 0, "{screen}");
+    assert!(fs::read_to_string(&file).unwrap().contains("initialize"));
+
+    fs::write(&file, "precious").unwrap();
+    let run = pilothouse_with(home.path(), &[&record[..], &["--force"]].concat(), &env, b"");
+    assert_eq!(run.code, 0, "{}", run.err);
+    assert!(fs::read_to_string(&file).unwrap().contains("initialize"));
+
+    fs::write(&file, "").unwrap();
+    let run = pilothouse_with(home.path(), &record, &env, b"");
+    assert_eq!(run.code, 0, "an empty file has nothing to lose: {}", run.err);
 }

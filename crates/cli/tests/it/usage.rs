@@ -9,6 +9,7 @@ fn every_command_has_help_with_an_example() {
         &[],
         &["run"],
         &["chat"],
+        &["completions"],
         &["doctor"],
         &["serve"],
         &["serve", "pair"],

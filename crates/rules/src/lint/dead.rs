@@ -1,34 +1,9 @@
 //! Rules that match nothing.
 
+use super::tool_names::{TOOLS, meant};
 use crate::{
     behavior::Behavior, context::Context, index::names_a_server, ruleset::Entry, sensitive::sensitive,
 };
-
-const TOOLS: &[&str] = &[
-    "Agent",
-    "AskUserQuestion",
-    "Bash",
-    "BashOutput",
-    "Edit",
-    "EnterPlanMode",
-    "ExitPlanMode",
-    "Glob",
-    "Grep",
-    "KillShell",
-    "LS",
-    "MultiEdit",
-    "NotebookEdit",
-    "NotebookRead",
-    "Read",
-    "Skill",
-    "Task",
-    "TodoRead",
-    "TodoWrite",
-    "ToolSearch",
-    "WebFetch",
-    "WebSearch",
-    "Write",
-];
 
 /// Directories that people mean from the root of the disk when they write `/etc/…`.
 const ROOTS: &[&str] = &[
@@ -71,6 +46,11 @@ pub(super) fn why_dead(entry: &Entry, context: &Context) -> Option<(String, Opti
             format!("tools are case-sensitive: `{tool}` is none"),
             Some(format!("{known}{content}")),
         ));
+    }
+    if !TOOLS.contains(&tool) && !tool.starts_with("mcp__") && !tool.contains('*') {
+        let content = rule.content().map(|content| format!("({content})")).unwrap_or_default();
+        let fix = meant(tool).map(|known| format!("{known}{content}"));
+        return Some((format!("there is no tool `{tool}`"), fix));
     }
     if tool == "AskUserQuestion" && entry.behavior == Behavior::Allow {
         return Some(("a question to the user is asked in any case".to_owned(), None));

@@ -1,9 +1,12 @@
 //! Looking over a set of rules: which match nothing, which never get their turn, which contradict each other, which
-//! allow far more than they look.
+//! allow far more or deny far less than they look.
 
 mod cover;
 mod dead;
+mod evade;
 mod reach;
+mod reach_data;
+mod tool_names;
 
 use std::fmt;
 
@@ -33,6 +36,8 @@ pub enum FindingKind {
     Dead,
     /// It allows far more than it looks.
     FarReaching,
+    /// It denies, but the same is easily done in a way that it does not cover.
+    Evadable,
     /// Another rule always decides first.
     Shadowed,
     /// It does not count here, because the workspace is not trusted.
@@ -47,6 +52,7 @@ impl FindingKind {
             Self::Contradicting => "contradicting",
             Self::Dead => "dead",
             Self::FarReaching => "far-reaching",
+            Self::Evadable => "easy to go round",
             Self::Shadowed => "shadowed",
             Self::NotInEffect => "not in effect",
         }
@@ -87,6 +93,10 @@ pub fn lint(context: &Context) -> Vec<Finding> {
             && let Some((message, fix)) = reach::far_reaching(&entry.rule)
         {
             add(FindingKind::FarReaching, message, fix);
+        } else if entry.behavior == Behavior::Deny
+            && let Some((message, fix)) = evade::evadable(&entry.rule)
+        {
+            add(FindingKind::Evadable, message, fix);
         }
     }
     compare(entries, context, &mut findings);

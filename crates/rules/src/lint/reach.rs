@@ -1,46 +1,11 @@
 //! Allow rules that let far more through than they look.
 
+use super::reach_data;
 use crate::{
     bash_pattern::BashPattern,
     rule::Rule,
     shell::wrappers::{is_shell, is_wrapper},
 };
-
-/// Programs whose arguments are programs.
-const RUNS_ANYTHING: &[&str] = &[
-    "awk",
-    "bun",
-    "bunx",
-    "deno",
-    "docker",
-    "eval",
-    "expect",
-    "find",
-    "gawk",
-    "gdb",
-    "irb",
-    "kubectl",
-    "lua",
-    "make",
-    "node",
-    "npx",
-    "osascript",
-    "perl",
-    "php",
-    "pipx",
-    "podman",
-    "python",
-    "python2",
-    "python3",
-    "ruby",
-    "scp",
-    "ssh",
-    "su",
-    "tclsh",
-    "uvx",
-    "vi",
-    "vim",
-];
 
 /// Why an allow rule reaches far, and what would be narrower.
 pub(super) fn far_reaching(rule: &Rule) -> Option<(String, Option<String>)> {
@@ -85,10 +50,21 @@ fn far_command(content: &str) -> Option<(String, Option<String>)> {
         BashPattern::Wild(_) => return None,
         BashPattern::Prefix(prefix) => prefix,
     };
-    let mut words = prefix.split(' ');
-    let program = words.next().unwrap_or("");
+    let words: Vec<&str> = prefix.split(' ').filter(|word| !word.is_empty()).collect();
     // `python3 tools/check.py` fixes the script; `python3` alone leaves it open.
-    let fixed = words.any(|word| !word.starts_with('-'));
-    let runs = is_shell(program) || is_wrapper(program) || RUNS_ANYTHING.contains(&program);
-    (runs && !fixed).then(|| (format!("`{program}` runs whatever its arguments say"), None))
+    let is_fixed = |rest: &[&str]| rest.iter().any(|word| !word.starts_with('-'));
+    if let Some((runner, rest)) = reach_data::find(&words) {
+        let reaches = runner.stays_open || !is_fixed(rest);
+        let message = format!("`{}` {}", runner.words, runner.lets);
+        return reaches.then(|| (message, Some(runner.instead.to_owned())));
+    }
+    let (program, rest) = words.split_first()?;
+    if is_fixed(rest) {
+        return None;
+    }
+    let instead = |arguments: &str| Some(format!("Bash({program} {arguments})"));
+    if is_shell(program) {
+        return Some((format!("`{program}` runs any command with `-c`"), instead("scripts/build.sh:*")));
+    }
+    is_wrapper(program).then(|| (format!("`{program}` runs whatever command follows it"), instead("ls:*")))
 }

@@ -30,6 +30,38 @@ fn rules_are_looked_over() {
 }
 
 #[test]
+fn good_rules_cause_no_findings() {
+    let mut alarms = Vec::new();
+    for line in include_str!("../data/good_rules.txt").lines().filter(|line| !line.starts_with('#')) {
+        let (behavior, rule) = line.split_once(' ').expect("a behavior and a rule");
+        for source in [Source::UserSettings, Source::ProjectSettings, Source::LocalSettings] {
+            let mut context = Context::new("/home/user/project", "/home/user");
+            context.rules.add(source, Behavior::from_name(behavior).expect("a behavior"), rule);
+            alarms.extend(lint(&context).into_iter().map(|finding| format!("{line}: {finding:?}")));
+        }
+    }
+    assert!(alarms.is_empty(), "{}", alarms.join("\n"));
+}
+
+#[test]
+fn every_advice_of_the_linter_is_a_good_rule() {
+    let mut alarms = Vec::new();
+    for line in CASES.lines().filter(|line| !line.starts_with('#')) {
+        let mut columns = line.split(" => ");
+        let behavior = columns
+            .next()
+            .and_then(|rules| rules.rsplit(" & ").next())
+            .and_then(|rule| rule.split(' ').next());
+        let Some(fix) = columns.nth(1).filter(|fix| !fix.contains('…') && *fix != "Bash") else { continue };
+        let behavior = behavior.and_then(Behavior::from_name).expect("a behavior");
+        let mut context = Context::new("/home/user/project", "/home/user");
+        context.rules.add(Source::UserSettings, behavior, fix);
+        alarms.extend(lint(&context).into_iter().map(|finding| format!("{line}: {finding:?}")));
+    }
+    assert!(alarms.is_empty(), "{}", alarms.join("\n"));
+}
+
+#[test]
 fn allow_rules_of_an_untrusted_project_do_not_count() {
     let mut context = Context::new("/p", "/h");
     context.project_trusted = false;
