@@ -48,7 +48,12 @@ fn answers_go_to_stdout_and_everything_else_to_stderr() {
             "half a\n",
             "error: the session has ended: the program exited (exit status: 3); its stderr ends with: out of cheese\n",
         ),
-        ("dies_at_once", 1, "", "stderr: cannot start: the moon is in the wrong phase"),
+        (
+            "dies_at_once",
+            1,
+            "",
+            "error: the agent did not start: cannot start: the moon is in the wrong phase\n",
+        ),
         ("dies_in_initialize", 1, "", "error: "),
         ("garbage", 1, "", "error: "),
     ];
@@ -218,7 +223,8 @@ fn what_cannot_be_started() {
     ];
     for (args, error) in cases {
         let run = pilothouse(home.path(), args);
-        assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (1, "", *error), "{args:?}");
+        let code = if args.contains(&"yolo") { 64 } else { 1 };
+        assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (code, "", *error), "{args:?}");
     }
 }
 
