@@ -46,6 +46,7 @@ pub use end::{Agent, End, Host};
 pub use ended::{EndKind, Ended};
 pub use event::Event;
 pub use handle::{Closed, Handle, RequestError, SendError, WeakHandle};
+pub use odd_id::reply_id;
 pub use queue::Events;
 pub use responder::{Inbound, Responder, Serve, Token};
 pub use transport::Transport;

@@ -5,6 +5,8 @@
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
+use pilothouse_proto::Opt;
+use pilothouse_proto::control::ReplyId;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
@@ -23,6 +25,18 @@ pub(crate) fn named(raw: &[u8], number: u64) -> Option<Bytes> {
     let mut line: Map<String, Value> = serde_json::from_slice(raw).ok()?;
     line.insert("request_id".to_owned(), id.into());
     serde_json::to_vec(&line).ok().map(Bytes::from)
+}
+
+/// The id that a request came with, for a frame that names the request: nothing if it had none.
+pub fn reply_id(id: &str) -> Opt<ReplyId> {
+    let Some((_, own)) = id.strip_prefix(MARK).and_then(|id| id.split_once(MARK)) else {
+        return Opt::Some(id.into());
+    };
+    match serde_json::from_str::<Value>(own) {
+        Ok(Value::Null) => Opt::Null,
+        Ok(own) => Opt::Some(ReplyId::Other(own)),
+        Err(_) => Opt::Absent,
+    }
 }
 
 /// An answer, with the id that its request came with.

@@ -14,6 +14,23 @@ pub struct DecodeError {
     pub message: String,
 }
 
+/// A text that is none of the values a type knows.
+///
+/// ```
+/// use pilothouse_proto::PermissionMode;
+///
+/// let error = "plam".parse::<PermissionMode>().unwrap_err();
+/// assert!(error.to_string().starts_with("`plam` is not one of default, acceptEdits"));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{value}` is not one of {}", known.join(", "))]
+pub struct UnknownValue {
+    /// The text.
+    pub value: String,
+    /// Every value that there is.
+    pub known: &'static [&'static str],
+}
+
 /// The kinds of [`DecodeError`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]

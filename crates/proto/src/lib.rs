@@ -36,7 +36,7 @@ pub use control::{
     Reply, Request,
 };
 pub use decode::decode;
-pub use error::{DecodeError, DecodeErrorKind};
+pub use error::{DecodeError, DecodeErrorKind, UnknownValue};
 pub use frame::*;
 pub use head::Head;
 pub use hook::{HookEvent, HookInput, HookOutput};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pilothouse_link::{Agent, Responder};
+use pilothouse_link::{Agent, Responder, reply_id};
 use pilothouse_model::{Event, Purpose};
 use pilothouse_proto::system::{ControlRequestProgress, RequestProgress};
 use pilothouse_proto::{AgentFrame, ContentBlock, Extra, Opt, System};
@@ -25,7 +25,7 @@ pub(super) async fn ask(
 ) {
     session.output().emit(AgentFrame::System(System::ControlRequestProgress(Box::new(
         ControlRequestProgress {
-            request_id: id.into(),
+            request_id: reply_id(id),
             status: RequestProgress::Started,
             attempt: Opt::Absent,
             max_retries: Opt::Absent,

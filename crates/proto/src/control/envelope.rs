@@ -5,7 +5,7 @@ use serde::de::{Error, MapAccess};
 use serde::ser::SerializeMap;
 use serde_json::Value;
 
-use super::AgentRequest;
+use super::{AgentRequest, ReplyId};
 use crate::DecodeError;
 use crate::wire::{
     Blank, Extra, FieldSchema, Fields, FieldsVisitor, Key, Opt, Raw, RequestId, describe_record, record,
@@ -137,8 +137,8 @@ record! {
     /// A request succeeded.
     #[derive(Default)]
     pub struct SuccessReply {
-        /// The request.
-        request_id: RequestId = default,
+        /// The request; absent in the reply to a request that had no id.
+        request_id: Opt<ReplyId>,
         /// What it gave, still raw: only who asked knows its type.
         response: Opt<Raw>,
         /// Approvals that are still open, on the reply to `initialize`.
@@ -152,8 +152,8 @@ record! {
     /// A request failed.
     #[derive(Default)]
     pub struct ErrorReply {
-        /// The request.
-        request_id: RequestId = default,
+        /// The request; absent in the reply to a request that had no id.
+        request_id: Opt<ReplyId>,
         /// What went wrong.
         error: String = default,
         /// The kind of failure, such as `reload_plugins_busy`.
@@ -188,26 +188,34 @@ impl ControlResponse {
         payload: &impl serde::Serialize,
     ) -> Result<Self, serde_json::Error> {
         let response = Opt::Some(Raw::of(payload)?);
-        let reply = SuccessReply { request_id: request_id.into(), response, ..SuccessReply::default() };
+        let reply = SuccessReply {
+            request_id: Opt::Some(request_id.into().into()),
+            response,
+            ..SuccessReply::default()
+        };
         Ok(Self { response: Reply::Success(reply), extra: Extra::new() })
     }
 
     /// A failure with this text.
     pub fn error(request_id: impl Into<RequestId>, error: impl Into<String>) -> Self {
-        let reply =
-            ErrorReply { request_id: request_id.into(), error: error.into(), ..ErrorReply::default() };
+        let reply = ErrorReply {
+            request_id: Opt::Some(request_id.into().into()),
+            error: error.into(),
+            ..ErrorReply::default()
+        };
         Self { response: Reply::Error(reply), extra: Extra::new() }
     }
 
-    /// The request that this answers.
+    /// The request that this answers; empty if that request had no id, or one that is not a string.
     pub fn request_id(&self) -> &str {
-        match &self.response {
-            Reply::Success(reply) | Reply::Bare(reply) => reply.request_id.as_str(),
-            Reply::Error(reply) => reply.request_id.as_str(),
+        let id = match &self.response {
+            Reply::Success(reply) | Reply::Bare(reply) => reply.request_id.as_ref(),
+            Reply::Error(reply) => reply.request_id.as_ref(),
             Reply::Unknown(reply) => {
-                reply.fields.get("request_id").and_then(Value::as_str).unwrap_or_default()
+                return reply.fields.get("request_id").and_then(Value::as_str).unwrap_or_default();
             }
-        }
+        };
+        id.and_then(ReplyId::as_str).unwrap_or_default()
     }
 }
 
@@ -300,13 +308,13 @@ impl Fields for ControlResponse {
             Reply::Unknown(_) => return Ok(Self { response, extra }),
         };
         // Some peers put the id outside.
-        if inner.is_empty()
-            && let Some(Value::String(outer)) = extra.take("request_id")
+        if inner.is_none()
+            && let Some(outer) = extra.take("request_id")
         {
-            *inner = outer.into();
-        }
-        if inner.is_empty() {
-            return Err(A::Error::missing_field("request_id"));
+            *inner = Opt::Some(match outer {
+                Value::String(outer) => outer.into(),
+                other => ReplyId::Other(other),
+            });
         }
         Ok(Self { response, extra })
     }

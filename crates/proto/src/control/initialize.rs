@@ -5,7 +5,7 @@ use serde_json::{Map, Number, Value};
 use crate::catalog::{AccountInfo, AgentDefinition, AgentInfo, ModelInfo, SdkPluginConfig, SlashCommand};
 use crate::hook::{HookCallbackMatcher, HookEvent};
 use crate::lenient::Texts;
-use crate::mcp::McpServerToolPolicy;
+use crate::mcp::{McpServerConfig, McpServerToolPolicy};
 use crate::message::{FastModeDisabledReason, FastModeState};
 use crate::permission::PermissionMode;
 use crate::wire::{Opt, open_enum, record};
@@ -56,6 +56,8 @@ record! {
         per_task_stop_affordance as "perTaskStopAffordance": Opt<bool>,
         /// Plugins, only under `--await-initialize`.
         plugins: Opt<Vec<SdkPluginConfig>>,
+        /// MCP servers that the CLI starts or connects to, only under `--await-initialize`.
+        mcp_servers as "mcpServers": Opt<BTreeMap<String, McpServerConfig>>,
         /// Managed settings, with `--managed-settings-in-initialize`.
         managed_settings as "managedSettings": Opt<Map<String, Value>>,
     }
@@ -99,8 +101,12 @@ record! {
         hook_on_failure_supported: Opt<bool>,
         /// Whether every listed plugin is loaded.
         plugins_applied: Opt<bool>,
+        /// Whether the CLI took `mcpServers` at launch; absent from a CLI that does not read them.
+        mcp_servers_applied: Opt<bool>,
         /// What became of each manifest.
         sdk_mcp_manifests_parked: Opt<BTreeMap<String, ManifestFate>>,
+        /// How many hooks of an earlier host still wait for an answer.
+        hooks_when_unanswered_kept: Opt<u64>,
         /// The version of the process that runs the turns.
         claude_code_version: Opt<String>,
         /// Whether fast mode is on.

@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Number, Value};
 
 use crate::mcp::{McpServerConfig, McpServerStatus};
-use crate::wire::{Opt, Raw, record};
+use crate::wire::{Opt, Raw, open_enum, record};
 
 record! {
     /// Asks for the state of all MCP servers.
@@ -121,6 +121,22 @@ record! {
         enabled: bool,
     }
 
+    /// Has calls to one server judged by another mode than the session's, never by a laxer one.
+    #[derive(Default)]
+    pub struct SetMcpPermissionModeOverride {
+        /// The server, by the name it is registered under.
+        server_name as "serverName": String,
+        /// The mode for its calls; null takes the override back, and absent is refused.
+        mode: Opt<McpModeOverride>,
+    }
+
+    /// Whether there is such a server.
+    #[derive(Default)]
+    pub struct SetMcpPermissionModeOverrideResponse {
+        /// Set when no server has that name yet: the override waits for it.
+        warning: Opt<String>,
+    }
+
     /// Reads a `ui://` resource.
     #[derive(Default)]
     pub struct McpReadResource {
@@ -150,6 +166,16 @@ record! {
         blob: Opt<String>,
         /// Metadata of the server.
         meta as "_meta": Opt<Map<String, Value>>,
+    }
+}
+
+open_enum! {
+    /// A mode that calls to one server can be held to.
+    pub enum McpModeOverride {
+        /// Ask about each call that no rule allows.
+        Default = "default",
+        /// Let the classifier decide.
+        Auto = "auto",
     }
 }
 

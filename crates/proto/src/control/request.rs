@@ -121,6 +121,8 @@ requests! {
         "mcp_reconnect" => McpReconnect -> Ack,
         /// Switches a server on or off.
         "mcp_toggle" => McpToggle -> Ack,
+        /// Holds calls to one server to another mode.
+        "set_mcp_permission_mode_override" => SetMcpPermissionModeOverride -> SetMcpPermissionModeOverrideResponse,
         /// Says whether anybody watches.
         "set_has_subscribers" => SetHasSubscribers -> Ack,
         /// Stops a task.

@@ -1,7 +1,8 @@
 use serde_json::Number;
 
+use crate::control::ReplyId;
 use crate::message::AssistantError;
-use crate::wire::{AgentId, Opt, RequestId, SessionId, ToolUseId, Uuid, open_enum, record};
+use crate::wire::{AgentId, Opt, SessionId, ToolUseId, Uuid, open_enum, record};
 
 record! {
     /// A line to show: hook feedback, status.
@@ -130,8 +131,8 @@ record! {
 
     /// How far a long request of the host has come.
     pub struct ControlRequestProgress {
-        /// The request.
-        request_id: RequestId,
+        /// The request; absent if that had no id.
+        request_id: Opt<ReplyId>,
         /// What happens to it.
         status: RequestProgress,
         /// Which attempt failed.

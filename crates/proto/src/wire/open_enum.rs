@@ -41,6 +41,18 @@ macro_rules! open_enum {
             }
         }
 
+        /// Refuses a value that this version does not know, which `From<&str>` keeps in `Other`.
+        impl ::std::str::FromStr for $Name {
+            type Err = $crate::UnknownValue;
+
+            fn from_str(text: &str) -> Result<Self, Self::Err> {
+                match Self::from(text) {
+                    Self::Other(value) => Err($crate::UnknownValue { value, known: Self::KNOWN }),
+                    known => Ok(known),
+                }
+            }
+        }
+
         impl $crate::wire::Blank for $Name {
             fn blank() -> Self {
                 Self::Other(String::new())

@@ -75,6 +75,40 @@ fn row_02_the_request_id_is_found_in_either_place() {
     assert_eq!(written(&outside)["response"]["request_id"], "8");
 }
 
+/// A CLI copies the id of a request into its reply, so the reply to a request without an id has none.
+#[test]
+fn a_reply_holds_whatever_stood_in_the_place_of_the_id() {
+    for id in [
+        None,
+        Some(json!(null)),
+        Some(json!("")),
+        Some(json!(7)),
+        Some(json!({"a": [1, 2.5]})),
+        Some(json!(true)),
+    ] {
+        let mut success = json!({"subtype": "success", "response": {"mcpServers": []}});
+        let mut error = json!({"subtype": "error", "error": "no", "error_code": "unsupported_request"});
+        let mut bare = json!({"response": {}});
+        let mut progress = json!({"type": "system", "subtype": "control_request_progress", "status": "started", "uuid": "u", "session_id": "s"});
+        for object in [&mut success, &mut error, &mut bare, &mut progress] {
+            if let Some(id) = &id {
+                object["request_id"] = id.clone();
+            }
+        }
+        for response in [success, error, bare] {
+            let line = json!({"type": "control_response", "response": response});
+            for (written, frame) in
+                [(written(&agent(line.clone())), "agent"), (written(&host(line.clone())), "host")]
+            {
+                assert_eq!(written, line, "{frame}");
+            }
+            let AgentFrame::ControlResponse(reply) = agent(line) else { panic!("a response") };
+            assert_eq!(reply.request_id(), "");
+        }
+        assert_eq!(written(&agent(progress.clone())), progress);
+    }
+}
+
 #[test]
 fn row_03_the_old_permission_request_is_read() {
     let frame = agent(json!({
