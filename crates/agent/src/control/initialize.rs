@@ -47,6 +47,7 @@ pub(crate) async fn initialize(
     if let Some(title) = initialize.title.as_ref() {
         session.entitle(title);
     }
+    let applied = add_external_servers(session, said("mcpServers"));
     let manifests = add_servers(session, &initialize, said("sdkMcpServerManifests"));
     let plugins =
         initialize.plugins.as_ref().is_some().then(|| plugins_are_there(session.launch(), &initialize));
@@ -56,6 +57,7 @@ pub(crate) async fn initialize(
     let mut response = response(session, !hooks.is_null());
     response.sdk_mcp_manifests_parked = manifests.into();
     response.plugins_applied = plugins.into();
+    response.mcp_servers_applied = applied.into();
     session.told_of(&response.commands);
     responder.success(&response);
     if had_begun {
@@ -68,13 +70,21 @@ pub(crate) async fn initialize(
 pub(crate) fn readable(raw: &[u8]) -> Option<Initialize> {
     let mut line: Value = serde_json::from_slice(raw).ok()?;
     let request = line.get_mut("request")?.as_object_mut()?;
-    for part in ["sdkMcpServerManifests", "sdkMcpServerConfigs", "managedSettings"] {
+    for part in ["sdkMcpServerManifests", "sdkMcpServerConfigs", "managedSettings", "mcpServers"] {
         request.remove(part);
     }
     if let Some(Value::Object(agents)) = request.get_mut("agents") {
         agents.retain(|_, agent| agent.is_object());
     }
     serde_json::from_value(Value::Object(std::mem::take(request))).ok()
+}
+
+/// Takes in servers that the host names, if the command line waits for them, and tells whether these are in use. What cannot be
+/// read of them is told in `system/init`.
+fn add_external_servers(session: &Session, servers: Option<&Value>) -> Option<bool> {
+    let servers = servers.filter(|servers| servers.as_object().is_some_and(|servers| !servers.is_empty()))?;
+    let is_first = session.launch().await_initialize && !session.is_initialized();
+    Some(session.mcp.add_of_initialize(session.launch(), servers, is_first))
 }
 
 /// Takes in the servers inside the host, and gives what became of their manifests.

@@ -6,11 +6,17 @@ use std::time::Duration;
 
 use pilothouse_link::{Agent, Responder};
 use pilothouse_mcp::rmcp::model::ReadResourceRequestParams;
-use pilothouse_proto::control::{Ack, HostRequest, McpCall, McpReadResource};
+use pilothouse_proto::Opt;
+use pilothouse_proto::control::{
+    Ack, HostRequest, McpCall, McpReadResource, SetMcpPermissionModeOverride,
+    SetMcpPermissionModeOverrideResponse,
+};
 use pilothouse_proto::mcp::McpServerConfig;
+use pilothouse_rules::Mode;
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
+use super::MODES;
 use crate::mcp::{McpTool, Origin};
 use crate::pace::Pace;
 use crate::session::Session;
@@ -41,6 +47,35 @@ pub(super) async fn answer(session: &Arc<Session>, request: HostRequest, respond
         Ok(()) => responder.success(&Ack::default()),
         Err(error) => responder.error(error),
     }
+}
+
+/// Holds calls to one server to a mode, or no longer.
+pub(super) fn hold_to_mode(
+    session: &Session,
+    set: &SetMcpPermissionModeOverride,
+    responder: Responder<Agent>,
+) {
+    let mode = match &set.mode {
+        Opt::Null => None,
+        Opt::Some(mode) if mode.as_str() == "default" => Some(Mode::Default),
+        Opt::Some(mode) if mode.as_str() == "auto" => Some(Mode::Auto),
+        Opt::Some(mode) if MODES.split(", ").any(|known| known == mode.as_str()) => {
+            let error = format!(
+                "A server cannot be held to '{mode}': only 'default', 'auto' and null make it stricter"
+            );
+            return responder.error(error);
+        }
+        Opt::Some(_) | Opt::Absent => {
+            return responder.error(format!("Cannot set permission mode: must be one of {MODES}"));
+        }
+    };
+    let name = &set.server_name;
+    session.mcp.hold_to(name, mode);
+    let is_known = session.mcp.statuses().iter().any(|server| server.name == *name);
+    let warning =
+        (!is_known).then(|| format!("There is no MCP server '{name}' yet; this counts once there is one."));
+    responder
+        .success(&SetMcpPermissionModeOverrideResponse { warning: warning.into(), ..Default::default() });
 }
 
 /// A page that a server has for people. Other resources are for the model, which asks for them itself.

@@ -35,6 +35,7 @@ pub(crate) use initialize::{initialize, plugin_dirs, readable};
 pub(crate) use plugins::NewPlugin;
 pub(crate) use reports::{as_it_stands, cost};
 
+/// The modes that a host may set.
 const MODES: &str = "acceptEdits, auto, bypassPermissions, default, dontAsk, plan";
 
 /// Requests without a type of their own that are answered all the same.
@@ -69,6 +70,7 @@ const TYPED: &[&str] = &[
     "rewind_files",
     "seed_read_state",
     "set_max_thinking_tokens",
+    "set_mcp_permission_mode_override",
     "set_model",
     "set_permission_mode",
     "stop_task",
@@ -88,6 +90,7 @@ pub(crate) fn at_once(
 ) -> Option<(HostRequest, Responder<Agent>)> {
     match request {
         HostRequest::SetPermissionMode(set) => set_mode(session, &set.mode, responder),
+        HostRequest::SetMcpPermissionModeOverride(set) => mcp::hold_to_mode(session, &set, responder),
         HostRequest::SetModel(set) => switch_model(session, set.model.into_option(), responder),
         HostRequest::SetMaxThinkingTokens(set) => {
             let display = set.thinking_display.as_ref().map(|display| display.as_str().to_owned());
@@ -361,7 +364,9 @@ fn badly_asked(session: &Session, subtype: &str, responder: Responder<Agent>) {
                 }
                 "mcp_call" => "tool must be a string",
                 "mcp_set_servers" => "servers must be an object of config objects",
-                "mcp_reconnect" | "mcp_toggle" | "mcp_read_resource" => "serverName must be a string",
+                "mcp_reconnect" | "mcp_toggle" | "mcp_read_resource" | "set_mcp_permission_mode_override" => {
+                    "serverName must be a string"
+                }
                 "rewind_files" => "user_message_id must be a string",
                 _ => "the arguments cannot be read",
             };

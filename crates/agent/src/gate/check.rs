@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use pilothouse_proto::hook::{HookSpecificOutput, PermissionRequestDecision};
 use pilothouse_proto::{HookEvent, Lazy, Opt, PermissionUpdate};
-use pilothouse_rules::{Behavior, Classifier, Decision, Engine, Source, Step, ToolCall as RulesCall};
+use pilothouse_rules::{Behavior, Classifier, Decision, Engine, Mode, Source, Step, ToolCall as RulesCall};
 use pilothouse_tools::Outcome;
 use serde_json::json;
 
@@ -111,7 +111,8 @@ impl Gate {
             return verdict;
         }
         let asked = RulesCall::new(&tool.name, tool.input.clone());
-        let mode = passing.call.caller.as_ref().and_then(|caller| caller.mode);
+        let of_caller = passing.call.caller.as_ref().and_then(|caller| caller.mode);
+        let mode = held_mode(session, tool, of_caller).or(of_caller);
         let classifier = session.judge();
         let decision = session.rules(|engine| {
             if mode.is_none() && !passing.always_asked && matches!(classifier, Classifier::None) {
@@ -214,6 +215,13 @@ impl Gate {
 }
 
 /// Asks the tool that the command line names in place of the host.
+/// The mode that the host holds calls to a server to. It counts where the mode would let them pass, so it never allows more.
+fn held_mode(session: &Session, tool: &ToolUse, of_caller: Option<Mode>) -> Option<Mode> {
+    let held = session.mcp.held_to(&tool.mcp_server.as_ref()?.name)?;
+    let mode = of_caller.unwrap_or_else(|| session.mode());
+    matches!(mode, Mode::BypassPermissions | Mode::Auto).then_some(held)
+}
+
 async fn ask_tool(passing: &Passing<'_>, name: &str) -> Answer {
     let Passing { session, call, tool, .. } = passing;
     let Some(asked) = session.tools_in_force().into_iter().find(|asked| asked.name() == name) else {

@@ -113,6 +113,14 @@ pub(crate) fn of_plugins(launch: &Launch, directories: &[PathBuf]) -> (Vec<Confi
     (found.servers, found.problems)
 }
 
+/// The servers of one `--mcp-config`, and what is wrong with it.
+pub(crate) fn of_argument(launch: &Launch, argument: &str) -> (Vec<Configured>, Vec<ConfigProblem>) {
+    let env = |name: &str| launch.env.get(name).map(str::to_owned);
+    let mut found = Found { env: &env, servers: Vec::new(), problems: Vec::new() };
+    found.argument(argument, &launch.cwd);
+    (found.servers, found.problems)
+}
+
 /// The most of a file that is read; what has more is no JSON then.
 const LARGEST: usize = 64 << 20;
 

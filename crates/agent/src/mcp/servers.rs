@@ -12,12 +12,13 @@ use pilothouse_proto::mcp::{McpServerConfig, McpServerStatus, McpServerToolPolic
 use pilothouse_proto::message::ToolUseMeta;
 use pilothouse_proto::system::{McpServerError, McpServerState};
 use pilothouse_proto::{Extra, Raw, ToolUseId};
+use pilothouse_rules::Mode;
 use pilothouse_settings::Settings;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::sync::{oneshot, watch};
 
 use crate::launch::{Environment, Launch};
-use crate::mcp::config::{ConfigProblem, Configured, Origin, configured};
+use crate::mcp::config::{ConfigProblem, Configured, Origin, configured, of_argument};
 use crate::mcp::connect::{Connection, connect};
 use crate::mcp::handler::Handler;
 use crate::mcp::manifest::Manifest;
@@ -62,7 +63,11 @@ pub struct Servers {
     patience: Duration,
     call_timeout: Option<Duration>,
     table: Mutex<Vec<Server>>,
-    problems: OnceLock<Vec<ConfigProblem>>,
+    problems: Mutex<Vec<ConfigProblem>>,
+    /// The servers of the first `initialize`.
+    of_initialize: OnceLock<Value>,
+    /// The modes that the host holds calls to some servers to. A server need not be there yet.
+    held: Mutex<BTreeMap<String, Mode>>,
     /// Changes with every state.
     changes: watch::Sender<u64>,
 }
@@ -79,7 +84,9 @@ impl Servers {
             patience: millis("MCP_TIMEOUT").unwrap_or(PATIENCE),
             call_timeout: millis("MCP_TOOL_TIMEOUT"),
             table: Mutex::default(),
-            problems: OnceLock::new(),
+            problems: Mutex::default(),
+            of_initialize: OnceLock::new(),
+            held: Mutex::default(),
             changes: watch::Sender::new(0),
         })
     }
@@ -96,13 +103,39 @@ impl Servers {
     /// The servers of files and the command line.
     pub(crate) fn of_launch(host: &Handle<Agent>, launch: &Launch, settings: &Settings) -> Arc<Self> {
         let servers = Self::new(host.clone(), &launch.cwd, &launch.env);
-        let (found, problems) = configured(launch, settings);
+        servers.add_found(configured(launch, settings));
+        servers
+    }
+
+    /// Takes in the servers that the host names in `initialize`, as if they came by `--mcp-config`, and tells whether these
+    /// are the ones that the session began with.
+    pub(crate) fn add_of_initialize(&self, launch: &Launch, servers: &Value, is_first: bool) -> bool {
+        if is_first && self.of_initialize.set(servers.clone()).is_ok() {
+            self.add_found(of_argument(launch, &json!({ "mcpServers": servers }).to_string()));
+        }
+        self.of_initialize.get() == Some(servers)
+    }
+
+    fn add_found(&self, (found, problems): (Vec<Configured>, Vec<ConfigProblem>)) {
         for problem in &problems {
             tracing::warn!("{}", problem.message);
         }
-        servers.problems.get_or_init(|| problems);
-        servers.add(found);
-        servers
+        self.problems.lock().unwrap_or_else(PoisonError::into_inner).extend(problems);
+        self.add(found);
+    }
+
+    /// Holds calls to a server to a mode, or no longer.
+    pub(crate) fn hold_to(&self, name: &str, mode: Option<Mode>) {
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        match mode {
+            Some(mode) => held.insert(name.to_owned(), mode),
+            None => held.remove(name),
+        };
+    }
+
+    /// The mode that calls to a server are held to.
+    pub(crate) fn held_to(&self, name: &str) -> Option<Mode> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner).get(name).copied()
     }
 
     /// Takes servers in; those of a name that is taken are left out. They are connected by [`Servers::start`].
@@ -230,12 +263,12 @@ impl Servers {
 
     /// The servers whose configuration is not valid, as `system/init` shows them.
     pub fn errors(&self) -> Vec<McpServerError> {
-        let problems = self.problems.get().into_iter().flatten();
+        let problems = self.problems.lock().unwrap_or_else(PoisonError::into_inner);
         let error = |problem: &ConfigProblem| {
             let (name, kind) = (problem.server.clone()?, "invalid_config".to_owned());
             Some(McpServerError { name, kind, message: problem.message.clone(), extra: Extra::new() })
         };
-        problems.filter_map(error).collect()
+        problems.iter().filter_map(error).collect()
     }
 
     /// The servers as `mcp_status` shows them.

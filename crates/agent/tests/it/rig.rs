@@ -18,7 +18,7 @@ pub(crate) struct Rig {
     pub(crate) api: Api,
     pub(crate) host: Handle<Host>,
     pub(crate) sandbox: Arc<Sandbox>,
-    events: Events<AgentFrame>,
+    pub(crate) events: Events<AgentFrame>,
     agent: Agent,
 }
 
