@@ -4,7 +4,7 @@ mod cli;
 
 use std::io::Write as _;
 
-use pilothouse::{Event, proto::AgentFrame};
+use pilothouse::{Error, Event, proto::AgentFrame};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 
 #[tokio::main]
@@ -21,8 +21,12 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
                 out.flush()?;
             }
         }
-        let result = turn.await?;
-        cli::say(format!("\n[{}]", result.failure().unwrap_or_else(|| "done".to_owned())));
+        match turn.await {
+            Ok(_) => cli::say("\n[done]"),
+            // The session goes on after a turn that failed.
+            Err(Error::Turn(failed)) => cli::say(format!("\n[{failed}]")),
+            Err(other) => return Err(other.into()),
+        }
     }
     let closed = session.close().await;
     cli::say(closed.cause);

@@ -6,7 +6,7 @@ use pilothouse::query;
 
 #[tokio::main]
 async fn main() -> Result<(), pilothouse::Error> {
-    let result = query("What is the capital of France?", cli::options()).await?.ok()?;
+    let result = query("What is the capital of France?", cli::options()).await?;
     cli::say(format!(
         "{} ({} ms)",
         result.text(),

@@ -26,7 +26,7 @@ use crate::executable;
 use crate::mcp;
 use crate::options::environment::environment;
 use crate::options::values::McpRegistration;
-use crate::options::{Options, argv, initialize};
+use crate::options::{Options, argv, initialize, long};
 use crate::prompt::Prompt;
 use crate::pump::Pump;
 use crate::session::{Session, Shared};
@@ -69,9 +69,10 @@ impl Options {
     }
 
     /// Connects and sends a first message, which does not wait for the handshake if it need not: a CLI takes up one thing
-    /// after the other. With hooks it does need to, because only the reply says whether the CLI will run them.
+    /// after the other. With hooks it does need to, because only the reply says whether the CLI will run them, and with MCP
+    /// servers in `initialize` likewise.
     pub(crate) async fn connect_and_send(self, prompt: Prompt) -> Result<(Session, Turn), Error> {
-        if !self.handlers.hooks.is_empty() {
+        if !self.handlers.hooks.is_empty() || self.flags.sends_mcp_servers() {
             let session = self.start_child(None).await?;
             let turn = session.send(prompt).await?;
             return Ok((session, turn));
@@ -90,7 +91,7 @@ impl Options {
             let home = Store::of_user().ok().map(|store| store.config_home().to_owned());
             let mirror = self.mirror(home, None);
             let (handle, events) = self.connection(&servers, mirror.as_ref())?.over(transport);
-            self.shake_hands(handle, events, servers, Vec::new(), mirror, None).await
+            self.shake_hands(handle, events, servers, Vec::new(), mirror, None, None).await
         })
     }
 
@@ -104,6 +105,7 @@ impl Options {
             args = argv::argv(&self)?;
         }
         let mirror = self.mirror(config_home(&env), folder);
+        let files = long::to_files(&mut args, &env, self.process.user.is_some())?;
         let mut spawn = Spawn::new(&program).args(&args).env_clear();
         for (name, value) in env {
             spawn = spawn.env(name, value);
@@ -122,7 +124,7 @@ impl Options {
         let (handle, events) =
             connecting.child(spawn).await.map_err(|error| Error::Spawn(Arc::new(error)))?;
         let command = std::iter::once(program.into_os_string()).chain(args).collect();
-        self.shake_hands(handle, events, servers, command, mirror, first).await
+        self.shake_hands(handle, events, servers, command, mirror, files, first).await
     }
 
     /// Copies what the CLI writes below its configuration directory to the session store, if there is one.
@@ -152,10 +154,8 @@ impl Options {
             connect = connect.ladder(Ladder { after_end_of_input: step, after_term: step, after_kill: step });
         }
         if let Some(path) = &process.record {
-            let recorder = Recorder::create(path).map_err(|error| Error::Tape {
-                path: path.display().to_string(),
-                reason: error.to_string(),
-            })?;
+            let recorder = Recorder::create(path)
+                .map_err(|error| Error::Tape { path: path.display().to_string(), cause: Arc::new(error) })?;
             connect = connect.tap(Arc::new(recorder));
         }
         if let Some(mirror) = mirror {
@@ -177,6 +177,7 @@ impl Options {
         servers: Arc<ServerSet>,
         command: Vec<OsString>,
         mirror: Option<Mirror>,
+        files: Option<TempDir>,
         first: Option<HostFrame>,
     ) -> Result<Session, Error> {
         let registration = initialize::initialize(&self, &servers).await;
@@ -193,9 +194,11 @@ impl Options {
         };
         let handshake = match asked {
             Ok(handshake) => handshake,
-            // The reply only informs, so a shape of it that we do not know is no reason to give up; unless there are hooks, of
-            // which nobody knows then whether they are applied.
-            Err(RequestError::BadReply { error, .. }) if self.handlers.hooks.is_empty() => {
+            // The reply only informs, so a shape of it that we do not know is no reason to give up; unless there are hooks or
+            // MCP servers, of which nobody knows then whether they are applied.
+            Err(RequestError::BadReply { error, .. })
+                if self.handlers.hooks.is_empty() && !self.flags.sends_mcp_servers() =>
+            {
                 tracing::warn!(%error, "the CLI's answer to `initialize` cannot be read");
                 InitializeResponse::default()
             }
@@ -215,6 +218,13 @@ impl Options {
             handle.close_by(Ladder::now()).await;
             return Err(Error::FailuresPass);
         }
+        if self.flags.sends_mcp_servers() && handshake.mcp_servers_applied.as_ref() != Some(&true) {
+            handle.close_by(Ladder::now()).await;
+            return Err(Error::McpServersIgnored);
+        }
+        if handshake.plugins_applied.as_ref() == Some(&false) {
+            tracing::warn!("the CLI did not load every plugin: check their paths");
+        }
         let shadows = shadow::find(&self);
         for shadow in &shadows {
             tracing::warn!("{shadow}");
@@ -231,6 +241,8 @@ impl Options {
             shadows,
             verbatim: self.flags.verbatim_prompts,
             request_timeout: self.process.request_timeout,
+            interrupt_timeout: self.process.interrupt_timeout,
+            _files: files,
             mirror,
         };
         let shared = Arc::new(shared);

@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod abort;
 mod boxed;
 mod connect;
 mod debug_log;
@@ -24,6 +25,7 @@ mod session;
 pub mod session_store;
 mod shadow;
 mod turn;
+mod turn_error;
 mod turns;
 mod version;
 
@@ -44,13 +46,17 @@ pub use options::{Options, OptionsError, StderrLine};
 pub use partial::{PartialBlock, PartialMessage};
 pub use permission::{PermissionHandler, PermissionRequest};
 pub use pilothouse_link::{EndKind, Ended, Transport};
-pub use pilothouse_proto::{PermissionMode, PermissionUpdate, Priority};
+pub use pilothouse_proc::{Exit, Report, SpawnError, Step};
+pub use pilothouse_proto::control::McpModeOverride;
+pub use pilothouse_proto::{PermissionMode, PermissionUpdate, Priority, UnknownValue};
 pub use prompt::Prompt;
 pub use query::{Query, query};
 pub use question::Choice;
 pub use session::{AllEvents, Closed, OwnTurns, Session};
 pub use shadow::Shadow;
-pub use turn::{Finish, Turn, TurnResult};
+pub use tokio_util::sync::CancellationToken;
+pub use turn::{Turn, TurnResult};
+pub use turn_error::TurnError;
 
 /// Recorded conversations.
 pub use pilothouse_link::tape;

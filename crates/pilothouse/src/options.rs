@@ -8,6 +8,7 @@ mod conversation;
 pub(crate) mod environment;
 mod handlers;
 pub(crate) mod initialize;
+pub(crate) mod long;
 mod process;
 mod surroundings;
 pub(crate) mod values;
@@ -56,6 +57,9 @@ impl Options {
 
     /// The arguments that the CLI would be started with.
     ///
+    /// [`Options::connect`] puts settings and MCP servers that are too long for an argument into private files, and the paths of
+    /// these on the command line; here they stand in full.
+    ///
     /// # Errors
     /// When two options contradict each other.
     pub fn to_argv(&self) -> Result<Vec<OsString>, OptionsError> {
@@ -99,6 +103,23 @@ pub enum OptionsError {
     /// The session is written out as files that only this user may read.
     #[error("a session cannot be resumed from a store as another user: leave the user out")]
     StoreWithUser,
+    /// The system takes no argument and no variable of this length.
+    #[error(
+        "{name} is {bytes} bytes long, but the system takes at most {longest}: shorten it, or put it into a file"
+    )]
+    TooLong {
+        /// The flag or the variable.
+        name: String,
+        /// How long it is.
+        bytes: usize,
+        /// How long it may be.
+        longest: usize,
+    },
+    /// A file that only this user may read is of no use to another user.
+    #[error(
+        "{0} is too long for the command line, and cannot be written to a file for another user: give it as a file"
+    )]
+    TooLongForUser(String),
     /// A type's JSON Schema must be an object.
     #[error("the JSON Schema for structured output is not an object")]
     Schema,
@@ -134,6 +155,7 @@ pub(crate) struct Flags {
     pub(crate) mcp_config_files: Vec<PathBuf>,
     pub(crate) mcp_registration: McpRegistration,
     pub(crate) mcp_servers: BTreeMap<String, pilothouse_proto::McpServerConfig>,
+    pub(crate) mcp_servers_in_initialize: bool,
     pub(crate) model: Option<String>,
     pub(crate) no_session_persistence: bool,
     pub(crate) per_task_stop_affordance: bool,
@@ -183,6 +205,7 @@ pub(crate) struct Process {
     pub(crate) max_line_bytes: Option<usize>,
     pub(crate) initialize_timeout: Duration,
     pub(crate) request_timeout: Duration,
+    pub(crate) interrupt_timeout: Duration,
     pub(crate) exit_grace: Option<Duration>,
     pub(crate) record: Option<PathBuf>,
     pub(crate) taps: process::Taps,
@@ -212,6 +235,7 @@ impl Default for Process {
             max_line_bytes: None,
             initialize_timeout: Duration::from_secs(60),
             request_timeout: Duration::from_secs(60),
+            interrupt_timeout: Duration::from_secs(10),
             exit_grace: None,
             record: None,
             taps: process::Taps::default(),

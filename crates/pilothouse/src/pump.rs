@@ -142,6 +142,11 @@ impl Pump {
         }
     }
 
+    /// Whether a turn handle has not come to its end, as far as events were read.
+    pub(crate) fn is_open(&self, key: SlotKey) -> bool {
+        self.lock().slots.iter().any(|slot| slot.key == key && matches!(slot.fate, Fate::Open))
+    }
+
     /// A turn handle was dropped: its events need not be kept.
     pub(crate) fn forget_turn(&self, key: SlotKey) {
         self.lock().slots.retain(|slot| slot.key != key);

@@ -15,6 +15,7 @@ use pilothouse_mcp::ServerSet;
 use pilothouse_proto::HostFrame;
 use pilothouse_proto::control::{Initialize, InitializeResponse};
 use pilothouse_proto::system::Init;
+use tempfile::TempDir;
 
 use crate::boxed::BoxFuture;
 use crate::error::Error;
@@ -32,7 +33,8 @@ pub use streams::{AllEvents, OwnTurns};
 /// Three ends are told apart: a *turn* ends with its result ([`Turn`]); the *run* ends when nothing runs and nothing is
 /// queued ([`Session::idle`]); the *input* ends when the host says so ([`Session::end_input`]), after which the CLI
 /// finishes its queue and exits. When the last handle is dropped the session is closed in the background and leaves no
-/// process behind; [`Session::close`] does the same, waits, and reports.
+/// process behind; [`Session::close`] does the same, waits, and reports. Clones, turns and streams of events all are
+/// handles: a [`Turn`] that is still there keeps the CLI running.
 ///
 /// Once a session has ended, every method gives the cause.
 #[derive(Debug, Clone)]
@@ -53,6 +55,9 @@ pub(crate) struct Shared {
     pub(crate) shadows: Vec<Shadow>,
     pub(crate) verbatim: bool,
     pub(crate) request_timeout: Duration,
+    pub(crate) interrupt_timeout: Duration,
+    /// Arguments that were too long for the command line. The CLI may read them at any time.
+    pub(crate) _files: Option<TempDir>,
     pub(crate) mirror: Option<Mirror>,
 }
 
@@ -79,21 +84,22 @@ impl Session {
         pump.drain_unread();
         // Known before it is written, so that not even the first frame about it can be missed.
         let key = pump.sent(prompt.uuid());
+        let uuid = Some(prompt.uuid().into());
         let frame = prompt.into_frame(self.shared.verbatim, true);
         if self.shared.handle.try_send(&frame) {
-            return Ok(Turn::new(Arc::clone(&self.shared), key));
+            return Ok(Turn::new(Arc::clone(&self.shared), key, uuid));
         }
         let unsent = Unsent { pump, key };
         Err(Box::pin(async move {
             self.shared.handle.send(&frame).await?;
             std::mem::forget(unsent);
-            Ok(Turn::new(Arc::clone(&self.shared), key))
+            Ok(Turn::new(Arc::clone(&self.shared), key, uuid))
         }))
     }
 
     /// The turn of a message that was written before there was a session. Nothing was read since, so nothing is missed.
     pub(crate) fn turn_of_sent(&self, uuid: &str) -> Turn {
-        Turn::new(Arc::clone(&self.shared), self.shared.pump.sent(uuid))
+        Turn::new(Arc::clone(&self.shared), self.shared.pump.sent(uuid), Some(uuid.into()))
     }
 
     /// Adds a message to the conversation without starting a turn.

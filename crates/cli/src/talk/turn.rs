@@ -117,7 +117,7 @@ impl Desk {
                 _ = ticks.tick() => output.tick(printer)?,
             }
         }
-        let result = turn.await?;
+        let result = turn.result().await?;
         output.result(&result, result.raw(), printer)?;
         self.forget_interrupts();
         if interrupted {

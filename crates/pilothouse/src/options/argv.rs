@@ -10,7 +10,8 @@ use serde_json::{Map, Value, json};
 use super::values::{McpRegistration, PermissionPrompts, Settings, Skills, SystemPrompt, Thinking, Tools};
 use super::{Flags, Options, OptionsError};
 
-/// A schema longer than this goes through `initialize`: the kernel takes at most 128 KiB per argument.
+/// A value longer than this goes another way, because Linux takes at most 128 KiB per argument: a schema or managed
+/// settings through `initialize`, a list in parts, other settings and MCP servers in a file (see [`super::long`]).
 pub(crate) const LONGEST_ARGUMENT: usize = 96 * 1024;
 
 /// The whole command line after the program's name.
@@ -56,9 +57,20 @@ impl Argv {
         }
     }
 
+    /// One flag, or several if the list is too long for one: the CLI adds them up.
     fn list(&mut self, flag: &str, values: &[String]) {
-        if !values.is_empty() {
-            self.value(flag, values.join(","));
+        let mut part = String::new();
+        for value in values {
+            if !part.is_empty() && part.len() + value.len() >= LONGEST_ARGUMENT {
+                self.value(flag, std::mem::take(&mut part));
+            }
+            if !part.is_empty() {
+                part.push(',');
+            }
+            part.push_str(value);
+        }
+        if !part.is_empty() {
+            self.value(flag, part);
         }
     }
 }
@@ -152,20 +164,15 @@ fn access(options: &Options, argv: &mut Argv) -> Result<(), OptionsError> {
     match &flags.tools {
         None => {}
         Some(Tools::Default) => argv.value("--tools", "default"),
-        Some(Tools::Only(names)) => argv.value("--tools", names.join(",")),
+        Some(Tools::Only(names)) if names.is_empty() => argv.value("--tools", ""),
+        Some(Tools::Only(names)) => argv.list("--tools", names),
     }
     if options.handlers.permission.is_some() {
         argv.0.push("--permission-prompt-tool".into());
         argv.0.push("stdio".into());
     }
     argv.some("--permission-prompt-tool", flags.permission_prompt_tool.as_ref());
-    argv.some(
-        "--permission-prompts",
-        flags.permission_prompts.map(|prompts| match prompts {
-            PermissionPrompts::Host => "host",
-            PermissionPrompts::None => "none",
-        }),
-    );
+    argv.some("--permission-prompts", flags.permission_prompts.map(PermissionPrompts::as_str));
     argv.some("--permission-mode", flags.permission_mode.as_ref().map(|mode| mode.as_str().to_owned()));
     argv.switch("--allow-dangerously-skip-permissions", flags.allow_dangerously_skip_permissions);
     Ok(())
@@ -193,7 +200,9 @@ fn surroundings(options: &Options, argv: &mut Argv) -> Result<(), OptionsError> 
     }
     argv.some("--project-config-root", flags.project_config_root.as_ref());
     argv.some("--settings", settings(flags)?);
-    argv.some("--managed-settings", flags.managed_settings.as_ref().map(|map| json!(map).to_string()));
+    let policy = short_policy(flags);
+    argv.switch("--managed-settings-in-initialize", flags.managed_settings.is_some() && policy.is_none());
+    argv.some("--managed-settings", policy);
     argv.some(
         "--setting-sources",
         flags
@@ -201,9 +210,8 @@ fn surroundings(options: &Options, argv: &mut Argv) -> Result<(), OptionsError> 
             .as_ref()
             .map(|sources| sources.iter().map(|s| s.as_str()).collect::<Vec<_>>().join(",")),
     );
-    if flags.plugins_in_initialize {
-        argv.switch("--await-initialize", true);
-    } else {
+    argv.switch("--await-initialize", flags.awaits_initialize());
+    if !flags.plugins_in_initialize {
         for plugin in &flags.plugins {
             argv.value(if plugin.without_mcp { "--plugin-dir-no-mcp" } else { "--plugin-dir" }, &plugin.path);
         }
@@ -218,10 +226,33 @@ fn surroundings(options: &Options, argv: &mut Argv) -> Result<(), OptionsError> 
     Ok(())
 }
 
-/// The external servers, and the in-process ones when they are announced by flag.
+/// Managed settings as text, unless they are too long for an argument.
+pub(crate) fn short_policy(flags: &Flags) -> Option<String> {
+    flags
+        .managed_settings
+        .as_ref()
+        .map(|map| json!(map).to_string())
+        .filter(|text| text.len() <= LONGEST_ARGUMENT)
+}
+
+impl Flags {
+    /// Whether the CLI has to read `initialize` before anything else.
+    pub(crate) fn awaits_initialize(&self) -> bool {
+        let sends_policy = self.managed_settings.is_some() && short_policy(self).is_none();
+        self.plugins_in_initialize || self.sends_mcp_servers() || sends_policy
+    }
+
+    /// Whether external MCP servers go through `initialize`.
+    pub(crate) fn sends_mcp_servers(&self) -> bool {
+        self.mcp_servers_in_initialize && !self.mcp_servers.is_empty()
+    }
+}
+
+/// The external servers, and the in-process ones, as far as they are announced by flag.
 fn mcp_config(options: &Options) -> Option<String> {
+    let external = options.flags.mcp_servers.iter().filter(|_| !options.flags.sends_mcp_servers());
     let mut servers: Map<String, Value> =
-        options.flags.mcp_servers.iter().map(|(name, server)| (name.clone(), json!(server))).collect();
+        external.map(|(name, server)| (name.clone(), json!(server))).collect();
     if options.flags.mcp_registration == McpRegistration::Flag {
         for name in options.handlers.mcp.keys() {
             let settings = options.handlers.mcp_settings.get(name).cloned().unwrap_or_default();

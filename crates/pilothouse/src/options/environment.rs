@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 
-use super::values::PreviewFormat;
 use super::{Flags, Process};
 use crate::debug_log::DebugLog;
 
@@ -70,10 +69,8 @@ pub(crate) fn environment(
     if flags.file_checkpointing {
         set(FILE_CHECKPOINTING, "true");
     }
-    match flags.question_preview {
-        None => {}
-        Some(PreviewFormat::Markdown) => set(QUESTION_PREVIEW, "markdown"),
-        Some(PreviewFormat::Html) => set(QUESTION_PREVIEW, "html"),
+    if let Some(format) = flags.question_preview {
+        set(QUESTION_PREVIEW, format.as_str());
     }
     if let Some(cwd) = &process.cwd {
         env.insert("PWD".into(), cwd.clone().into_os_string());

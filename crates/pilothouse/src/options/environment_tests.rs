@@ -1,5 +1,6 @@
 use super::*;
 use crate::Options;
+use crate::PreviewFormat;
 
 fn of(options: Options, inherited: &[(&str, &str)]) -> BTreeMap<String, String> {
     let inherited = inherited.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));

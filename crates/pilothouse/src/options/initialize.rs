@@ -74,6 +74,12 @@ fn from_flags(flags: &Flags) -> Initialize {
     if flags.plugins_in_initialize {
         request.plugins = Opt::Some(flags.plugins.iter().map(plugin).collect());
     }
+    if flags.sends_mcp_servers() {
+        request.mcp_servers = Opt::Some(flags.mcp_servers.clone());
+    }
+    if let (Some(settings), None) = (&flags.managed_settings, argv::short_policy(flags)) {
+        request.managed_settings = Opt::Some(settings.clone());
+    }
     if let (Some(Value::Object(schema)), None) = (&flags.json_schema, argv::short_schema(flags)) {
         request.json_schema = Opt::Some(schema.clone());
     }

@@ -114,6 +114,13 @@ impl Options {
         self
     }
 
+    /// How long the CLI may take to answer an interrupt, and to end a turn that is aborted, 10 s by default. See
+    /// [`Session::interrupt`](crate::Session::interrupt) and [`Turn::abort_on`](crate::Turn::abort_on).
+    pub fn interrupt_timeout(mut self, limit: Duration) -> Self {
+        self.process.interrupt_timeout = limit;
+        self
+    }
+
     /// How long [`Session::close`](crate::Session::close) waits on each step: end of input, SIGTERM, SIGKILL.
     pub fn exit_grace(mut self, each_step: Duration) -> Self {
         self.process.exit_grace = Some(each_step);

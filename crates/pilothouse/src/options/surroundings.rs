@@ -111,6 +111,14 @@ impl Options {
         self
     }
 
+    /// Sends the servers of [`Options::mcp_server`] through `initialize` instead of a flag (`--await-initialize`, needs CLI
+    /// 2.1.326), so that tokens in their variables and headers are not on the command line, which every user of the machine
+    /// can read. A CLI that does not take them is refused with [`Error::McpServersIgnored`](crate::Error::McpServersIgnored).
+    pub fn mcp_servers_in_initialize(mut self) -> Self {
+        self.flags.mcp_servers_in_initialize = true;
+        self
+    }
+
     /// A file with MCP servers (`--mcp-config`). May be repeated.
     pub fn mcp_config_file(mut self, path: impl Into<PathBuf>) -> Self {
         self.flags.mcp_config_files.push(path.into());

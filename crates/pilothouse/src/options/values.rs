@@ -1,7 +1,10 @@
 //! The choices that some options take.
 
+use std::fmt;
 use std::path::PathBuf;
+use std::str::FromStr;
 
+use pilothouse_proto::UnknownValue;
 use serde_json::{Map, Value};
 
 /// What stands in the place of the system prompt.
@@ -94,16 +97,6 @@ pub enum SettingSource {
     Local,
 }
 
-impl SettingSource {
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::User => "user",
-            Self::Project => "project",
-            Self::Local => "local",
-        }
-    }
-}
-
 /// Which skills the session may use.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -152,4 +145,41 @@ pub enum McpRegistration {
     Initialize,
     /// As entries of `--mcp-config`, for CLIs that do not know the other way.
     Flag,
+}
+
+/// Gives choices the spelling that the CLI knows them by.
+macro_rules! spelled {
+    ($($Type:ident { $($Variant:ident = $text:literal),* $(,)? })*) => {$(
+        impl $Type {
+            /// The spelling that the CLI knows.
+            pub fn as_str(self) -> &'static str {
+                match self {
+                    $( Self::$Variant => $text, )*
+                }
+            }
+        }
+
+        impl fmt::Display for $Type {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
+
+        impl FromStr for $Type {
+            type Err = UnknownValue;
+
+            fn from_str(text: &str) -> Result<Self, UnknownValue> {
+                match text {
+                    $( $text => Ok(Self::$Variant), )*
+                    other => Err(UnknownValue { value: other.to_owned(), known: &[$($text),*] }),
+                }
+            }
+        }
+    )*};
+}
+
+spelled! {
+    SettingSource { User = "user", Project = "project", Local = "local" }
+    PermissionPrompts { Host = "host", None = "none" }
+    PreviewFormat { Markdown = "markdown", Html = "html" }
 }

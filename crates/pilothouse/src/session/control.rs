@@ -49,18 +49,28 @@ impl Session {
 
     /// Stops the running turn. Messages that are queued survive; the receipt names them.
     ///
+    /// The turn ends with a result, which is an error that [`was_stopped`](Error::was_stopped). A CLI that works answers
+    /// within milliseconds, so this waits at most 10 s, or [`Options::interrupt_timeout`](crate::Options::interrupt_timeout);
+    /// after that the CLI hangs, and [`Session::close`] ends it. [`Turn::abort_on`](crate::Turn::abort_on) stops one
+    /// particular turn.
+    ///
     /// # Errors
     /// As [`Session::request`].
     pub async fn interrupt(&self) -> Result<InterruptResponse, Error> {
-        self.request(Interrupt::default()).await
+        self.interrupt_by(Interrupt::default()).await
     }
 
-    /// Stops the running turn and drops the messages that are queued.
+    /// Stops the running turn and drops the messages that are queued. Waits as long as [`Session::interrupt`].
     ///
     /// # Errors
     /// As [`Session::request`].
     pub async fn interrupt_all(&self) -> Result<InterruptResponse, Error> {
-        self.request(Interrupt { cancel_queued: Opt::Some(true), ..Interrupt::default() }).await
+        self.interrupt_by(Interrupt { cancel_queued: Opt::Some(true), ..Interrupt::default() }).await
+    }
+
+    async fn interrupt_by(&self, request: Interrupt) -> Result<InterruptResponse, Error> {
+        let limit = Some(self.shared.interrupt_timeout);
+        self.shared.handle.request_within(request, limit).await.map_err(Error::from)
     }
 
     /// Takes back a message that no turn has taken yet; false when it is too late. The name is [`Prompt::uuid`](crate::Prompt::uuid).

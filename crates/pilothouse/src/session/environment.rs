@@ -1,6 +1,5 @@
 //! Control requests about what surrounds the conversation: files, settings, plugins, usage.
 
-use pilothouse_proto::Opt;
 use pilothouse_proto::control::{
     ApplyFlagSettings, FileSuggestions, FileSuggestionsResponse, GetBinaryVersion, GetBinaryVersionResponse,
     GetContextUsage, GetContextUsageResponse, GetHooksListing, GetHooksListingResponse, GetSessionCost,
@@ -11,6 +10,7 @@ use pilothouse_proto::control::{
     ReloadPluginsResponse, ReloadSkills, ReloadSkillsResponse, RewindFiles, RewindFilesResponse,
     SeedReadState, SettingsFile, UpdateSettings,
 };
+use pilothouse_proto::{Opt, Request as _};
 use serde_json::{Map, Value};
 
 use super::Session;
@@ -20,9 +20,16 @@ impl Session {
     /// Takes files back to what they were when this message was sent. Needs [`Options::file_checkpointing`](crate::Options::file_checkpointing).
     ///
     /// # Errors
-    /// As [`Session::request`].
+    /// As [`Session::request`], and [`Error::Refused`] when the CLI answers that it cannot rewind to that message.
     pub async fn rewind_files(&self, message_uuid: impl Into<String>) -> Result<RewindFilesResponse, Error> {
-        self.request(RewindFiles { user_message_id: message_uuid.into(), ..RewindFiles::default() }).await
+        let request = RewindFiles { user_message_id: message_uuid.into(), ..RewindFiles::default() };
+        let reply = self.request(request).await?;
+        if reply.can_rewind {
+            return Ok(reply);
+        }
+        let message =
+            reply.error.into_option().unwrap_or_else(|| "it cannot be rewound to that message".to_owned());
+        Err(Error::Refused { subtype: RewindFiles::SUBTYPE.to_owned(), message, code: None })
     }
 
     /// What [`Session::rewind_files`] would change, without changing it.

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use pilothouse_mcp::InProcessServer;
 use pilothouse_proto::control::{
-    McpCall, McpCallResponse, McpReadResource, McpReadResourceResponse, McpReconnect, McpSetServers,
-    McpSetServersResponse, McpStatus, McpToggle,
+    McpCall, McpCallResponse, McpModeOverride, McpReadResource, McpReadResourceResponse, McpReconnect,
+    McpSetServers, McpSetServersResponse, McpStatus, McpToggle, SetMcpPermissionModeOverride,
+    SetMcpPermissionModeOverrideResponse,
 };
 use pilothouse_proto::mcp::{McpSdkServer, McpServerStatus};
 use pilothouse_proto::{Extra, McpServerConfig, Opt};
@@ -94,7 +95,26 @@ impl Session {
             .map(drop)
     }
 
+    /// Has calls to one server asked about, or judged by the classifier, in a session whose mode would let them pass; none
+    /// takes that back. It never allows more than the session's mode. Needs CLI 2.1.326.
+    ///
+    /// The answer has a warning when no server has that name yet: the override then waits for one.
+    ///
+    /// # Errors
+    /// As [`Session::request`].
+    pub async fn set_mcp_permission_mode_override(
+        &self,
+        server: impl Into<String>,
+        mode: Option<McpModeOverride>,
+    ) -> Result<SetMcpPermissionModeOverrideResponse, Error> {
+        let mode = mode.map_or(Opt::Null, Opt::Some);
+        let request = SetMcpPermissionModeOverride { server_name: server.into(), mode, extra: Extra::new() };
+        self.request(request).await
+    }
+
     /// Calls a tool of an external server without the model. Waits as long as the call takes.
+    ///
+    /// A tool that fails answers too: the answer's `is_error` says so.
     ///
     /// # Errors
     /// As [`Session::request`].

@@ -68,7 +68,7 @@ impl OwnTurns {
 
     fn poll_turn(&self, cx: &mut Context<'_>) -> Poll<Option<Turn>> {
         let polled = self.shared.pump.poll_listened_turn(self.key, cx);
-        polled.map(|found| found.map(|key| Turn::new(Arc::clone(&self.shared), key)))
+        polled.map(|found| found.map(|key| Turn::new(Arc::clone(&self.shared), key, None)))
     }
 }
 

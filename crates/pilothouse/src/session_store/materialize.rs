@@ -14,6 +14,7 @@ use tempfile::TempDir;
 use super::{Entry, SessionKey, SessionStoreError, StoreOptions};
 use crate::error::Error;
 use crate::options::Options;
+use crate::options::long::private_folder;
 
 /// The kind of entry that holds what the CLI keeps in a file beside a subagent's transcript.
 pub(crate) const METADATA: &str = "agent_metadata";
@@ -115,8 +116,7 @@ pub(crate) fn write_all(
     from: Option<&Path>,
     home: Option<&Path>,
 ) -> io::Result<TempDir> {
-    // Only this user may look into it.
-    let folder = tempfile::Builder::new().prefix("pilothouse-").tempdir()?;
+    let folder = private_folder()?;
     let project = folder.path().join("projects").join(&key.project_key);
     write_transcript(&project.join(format!("{}.jsonl", key.session_id)), entries)?;
     for (subpath, entries) in parts {

@@ -33,6 +33,11 @@ impl Bench {
         self.sandbox.project()
     }
 
+    /// Whether a process of the test is there.
+    pub(crate) fn is_running(&self) -> bool {
+        !pilothouse_testkit::processes_marked(&self.sandbox.marker()).is_empty()
+    }
+
     pub(crate) async fn connect(&self) -> Session {
         within(self.options().connect()).await.unwrap()
     }
@@ -68,7 +73,7 @@ pub(crate) async fn read(mut turn: Turn) -> (Vec<Event>, Result<TurnResult, Erro
             Err(_) => break,
         }
     }
-    let result = within(turn).await;
+    let result = within(turn.result()).await;
     (events, result)
 }
 

@@ -2,8 +2,10 @@
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot set itself up has failed")]
 
+mod aborts;
 mod approvals;
 mod examples;
+mod failures;
 mod faults;
 mod harness;
 mod hooks;

@@ -132,7 +132,7 @@ async fn a_run_that_goes_idle_without_a_result_ends_its_turn() {
     let session = bench.connect().await;
     let (events, result) = read(session.send("go").await.unwrap()).await;
     assert_eq!(events.len(), 3);
-    assert!(matches!(result, Err(Error::Turn(_))));
+    assert!(matches!(result, Err(Error::NoResult(_))));
     within(session.idle()).await.unwrap();
     within(session.close()).await;
     bench.no_process_is_left().await;

@@ -7,8 +7,8 @@ use pilothouse::mcp_server::{NoInput, Server};
 use pilothouse::proto::control::SettingsFile;
 use pilothouse::proto::{AgentFrame, HostRequest};
 use pilothouse::{
-    DialogRequest, ElicitationRequest, Error, Event, Options, PermissionMode, Priority, Prompt, Subagent,
-    Transport,
+    DialogRequest, ElicitationRequest, Error, Event, McpModeOverride, Options, PermissionMode, Priority,
+    Prompt, Subagent, Transport,
 };
 use serde_json::{Map, Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
@@ -101,6 +101,7 @@ async fn every_request_has_a_method() {
         session.reload_output_styles(),
         session.reconnect_mcp_server(name),
         session.enable_mcp_server(name),
+        session.set_mcp_permission_mode_override(name, Some(McpModeOverride::Default)),
         session.set_has_subscribers(None),
         session.stop_task(name),
         session.background_tasks(None),

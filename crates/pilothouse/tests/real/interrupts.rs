@@ -3,11 +3,14 @@
 use std::sync::Arc;
 
 use pilothouse::proto::TerminalReason;
-use pilothouse::{Event, HookCall, HookEvent, Matcher, PartialMessage, PermissionRequest};
+use pilothouse::{
+    CancellationToken, Error, Event, HookCall, HookEvent, Matcher, PartialMessage, PermissionRequest,
+    Priority, Prompt, TurnError,
+};
 use pilothouse_testkit::Turn;
 use tokio::sync::Notify;
 
-use super::stage::{Stage, ask, bash};
+use super::stage::{PATIENCE, Stage, ask, bash};
 
 #[tokio::test]
 async fn in_a_stream() {
@@ -27,7 +30,7 @@ async fn in_a_stream() {
             interrupted = true;
         }
     }
-    let result = turn.await.expect("a result");
+    let result = turn.result().await.expect("a result");
     assert_eq!(result.terminal_reason.as_ref(), Some(&TerminalReason::AbortedStreaming));
     assert_eq!(ask(&session, "next").await.text(), "next answer");
     stage.close(session).await;
@@ -52,7 +55,7 @@ async fn in_an_approval() {
     asked.notified().await;
     session.interrupt().await.expect("a receipt");
     withdrawn.notified().await;
-    let result = turn.await.expect("a result");
+    let result = turn.result().await.expect("a result");
     assert_eq!(result.terminal_reason.as_ref(), Some(&TerminalReason::AbortedTools));
     assert_eq!(ask(&session, "next").await.text(), "next answer");
     assert!(!stage.has("made"));
@@ -70,11 +73,48 @@ async fn in_bash() {
     let turn = session.send("go").await.expect("sent");
     stage.until("the command runs", |stage| stage.has("started")).await;
     session.interrupt().await.expect("a receipt");
-    let result = turn.await.expect("a result");
+    let result = turn.result().await.expect("a result");
     assert_eq!(result.terminal_reason.as_ref(), Some(&TerminalReason::AbortedTools));
     stage.until("the command is gone", |stage| !stage.runs("sleep 20")).await;
     assert!(!stage.has("finished"));
     assert_eq!(ask(&session, "next").await.text(), "next answer");
+    stage.close(session).await;
+}
+
+#[tokio::test]
+async fn by_the_token_of_the_turn() {
+    let endless = Turn::text("word ".repeat(40)).hanging();
+    let Some(stage) = Stage::open([endless, Turn::text("next answer")]) else { return };
+    let session = stage.connect(stage.options()).await.expect("connect");
+    let token = CancellationToken::new();
+    let turn = tokio::spawn(session.send("go").await.expect("sent").abort_on(token.clone()));
+    stage.api.wait_for_main_calls(1, PATIENCE).await.expect("the call");
+    token.cancel();
+    let error = turn.await.expect("no panic").expect_err("an abort");
+    assert!(error.was_stopped(), "{error}");
+    assert_eq!(error.turn().map(TurnError::to_string).as_deref(), Some("the turn was interrupted"));
+    assert_eq!(ask(&session, "next").await.text(), "next answer");
+    stage.close(session).await;
+}
+
+#[tokio::test]
+async fn the_token_of_a_queued_message_spares_the_running_turn() {
+    let Some(stage) =
+        Stage::open([bash("touch started; until [ -e go ]; do sleep 0.1; done"), Turn::text("first answer")])
+    else {
+        return;
+    };
+    let session = stage.connect(stage.options().allow_tools(["Bash"])).await.expect("connect");
+    let first = session.send("go").await.expect("sent");
+    stage.until("the command runs", |stage| stage.has("started")).await;
+    let token = CancellationToken::new();
+    let later = Prompt::new("second").priority(Priority::Later);
+    let second = session.send(later).await.expect("sent").abort_on(token.clone());
+    token.cancel();
+    let error = tokio::time::timeout(PATIENCE, second).await.expect("in time").expect_err("an abort");
+    assert!(matches!(error, Error::Withdrawn), "{error}");
+    std::fs::write(stage.sandbox.project().join("go"), "").expect("written");
+    assert_eq!(first.await.expect("a result").text(), "first answer");
     stage.close(session).await;
 }
 
@@ -98,7 +138,7 @@ async fn in_a_hook() {
     called.notified().await;
     session.interrupt().await.expect("a receipt");
     withdrawn.notified().await;
-    assert!(turn.await.expect("a result").failure().is_some());
+    assert!(turn.await.expect_err("an interrupt").was_stopped());
     assert!(!stage.has("made"));
     assert_eq!(ask(&session, "next").await.text(), "next answer");
     stage.close(session).await;

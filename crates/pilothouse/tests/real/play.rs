@@ -56,10 +56,10 @@ pub(crate) fn bash(command: &str) -> Turn {
     Turn::tool("Bash", json!({"command": command, "description": "run it"}))
 }
 
-/// Sends a message and waits for the result of the turn that takes it in.
+/// Sends a message and waits for the result of the turn that takes it in, be it a failure or not.
 pub(crate) async fn ask(session: &Session, prompt: impl Into<Prompt>) -> TurnResult {
     let turn = session.send(prompt).await.expect("sent");
-    tokio::time::timeout(TURN_LIMIT, turn.into_future()).await.expect("in time").expect("a result")
+    tokio::time::timeout(TURN_LIMIT, turn.result()).await.expect("in time").expect("a result")
 }
 
 /// The members of a JSON object.

@@ -1,6 +1,6 @@
 //! Work beside the conversation, and the end of the process under it.
 
-use pilothouse::{Event, PermissionRequest, Subagent};
+use pilothouse::{Event, PermissionRequest, Subagent, query};
 use pilothouse_testkit::{Block, Turn};
 use serde_json::json;
 
@@ -58,6 +58,19 @@ async fn a_background_task_starts_a_turn_of_its_own() {
     stage.close(session).await;
 }
 
+/// As the documentation of `query` says.
+#[tokio::test]
+async fn an_awaited_query_ends_the_work_in_the_background() {
+    let command = json!({"command": "touch begun; sleep 30; touch finished", "run_in_background": true});
+    let script = [Turn::tool("Bash", command), Turn::text("started")];
+    let Some(stage) = Stage::open_process(script) else { return };
+    let result = query("go", stage.options().allow_tools(["Bash"])).await.expect("a result");
+    assert_eq!(result.text(), "started");
+    assert!(!stage.runs("sleep 30"), "the command outlived the query");
+    assert!(!stage.has("finished"));
+    stage.nothing_left().await;
+}
+
 #[tokio::test]
 async fn a_killed_cli_fails_the_turn_at_once_and_everything_after() {
     let Some(stage) = Stage::open_process([Turn::text("endless").hanging()]) else { return };
@@ -65,7 +78,7 @@ async fn a_killed_cli_fails_the_turn_at_once_and_everything_after() {
     let turn = session.send("go").await.expect("sent");
     stage.api.wait_for_main_calls(1, PATIENCE).await.expect("the call");
     stage.kill_cli();
-    let ended = tokio::time::timeout(PATIENCE, turn.into_future()).await.expect("in time");
+    let ended = tokio::time::timeout(PATIENCE, turn).await.expect("in time");
     let error = ended.expect_err("the CLI is gone").to_string();
     assert!(
         error.contains("SIGKILL") || error.contains("signal: 9") || error.contains("signal 9"),

@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pilothouse::proto::{AgentFrame, ContentBlock, ResultSubtype};
-use pilothouse::{Event, McpRegistration, PartialMessage, PermissionRequest, query};
+use pilothouse::{
+    Error, Event, McpRegistration, PartialMessage, PermissionRequest, Session, TurnError, query,
+};
 use pilothouse_testkit::{Block, Turn};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -44,7 +46,7 @@ async fn a_query_is_answered_with_what_initialize_said() {
         .mcp_registration(McpRegistration::Initialize)
         .structured::<Weather>()
         .on_permission(async |request: PermissionRequest| request.allow());
-    let result = tokio::time::timeout(TURN_LIMIT, query("weather", options).into_future()).await;
+    let result = tokio::time::timeout(TURN_LIMIT, query("weather", options)).await;
     let result = result.expect("in time").expect("a result");
     assert_eq!(result.structured::<Weather>().expect("structured output").city, "Bergen");
     let calls = stage.api.main_calls();
@@ -125,7 +127,7 @@ async fn messages_sent_during_a_turn_become_one_next_turn() {
     // Whoever has answered this has read what was sent before it.
     session.mcp_status().await.expect("mcp_status");
     gate.notify_one();
-    let (first, second, third) = tokio::join!(first.into_future(), second.into_future(), third.into_future());
+    let (first, second, third) = tokio::join!(first, second, third);
     assert_eq!(first.expect("a result").text(), "one");
     assert_eq!(second.expect("a result").text(), "two and three");
     assert_eq!(third.expect("a result").text(), "two and three");
@@ -147,7 +149,7 @@ async fn a_message_sent_during_a_tool_joins_the_running_turn() {
     let second = session.send("a late remark").await.expect("sent");
     session.mcp_status().await.expect("mcp_status");
     stage.sandbox.write("seen", "").expect("written");
-    let (first, second) = tokio::join!(first.into_future(), second.into_future());
+    let (first, second) = tokio::join!(first, second);
     assert_eq!(first.expect("a result").text(), "saw both");
     assert_eq!(second.expect("a result").text(), "saw both");
     let calls = stage.api.main_calls();
@@ -191,12 +193,36 @@ async fn max_turns_ends_the_turn_and_not_the_session() {
     let Some(stage) = Stage::open(script) else { return };
     let options = stage.options().allow_tools(["Bash(touch:*)"]).max_turns(1);
     let session = stage.connect(options).await.expect("connect");
-    let result = ask(&session, "go").await;
-    assert!(result.failure().is_some());
-    assert_eq!(result.subtype, ResultSubtype::ErrorMaxTurns);
+    let failed = failure(&session, "go").await;
+    assert!(failed.to_string().contains("`Options::max_turns`"), "{failed}");
+    assert_eq!(*failed.subtype(), ResultSubtype::ErrorMaxTurns);
+    assert!(failed.cost_usd() > 0.0 && failed.session_id() == failed.result().session_id.as_str());
     assert!(stage.has("ran"), "the tool of the one turn ran");
     assert_eq!(stage.api.main_calls().len(), 1, "no second call was made");
     stage.close(session).await;
+}
+
+#[tokio::test]
+async fn a_turn_without_a_login_is_an_error_that_says_what_to_do() {
+    let Some(stage) = Stage::open([]) else { return };
+    let session = stage.connect(stage.options().env_remove("ANTHROPIC_API_KEY")).await.expect("connect");
+    let failed = failure(&session, "go").await;
+    assert!(failed.needs_login() && failed.text().starts_with("Not logged in"), "{failed}");
+    assert!(
+        failed.to_string().starts_with("the CLI is not logged in: run `claude` and use /login"),
+        "{failed}"
+    );
+    assert_eq!(*failed.subtype(), ResultSubtype::Success, "as on the wire");
+    stage.close(session).await;
+}
+
+/// Sends a message and gives the error of its turn.
+async fn failure(session: &Session, prompt: &str) -> TurnError {
+    let turn = session.send(prompt).await.expect("sent");
+    match tokio::time::timeout(TURN_LIMIT, turn).await.expect("in time") {
+        Err(Error::Turn(failed)) => (*failed).clone(),
+        other => panic!("the turn did not fail: {other:?}"),
+    }
 }
 
 #[tokio::test]
@@ -204,9 +230,10 @@ async fn the_budget_stops_the_next_call() {
     let script = [bash("echo 1").usage(100_000, 5_000), Turn::text("never asked for")];
     let Some(stage) = Stage::open(script) else { return };
     let session = stage.connect(stage.options().max_budget_usd(0.001)).await.expect("connect");
-    let result = ask(&session, "go").await;
-    assert_eq!(result.subtype, ResultSubtype::ErrorMaxBudgetUsd);
-    assert!(session.usage().cost_usd > 0.001);
+    let failed = failure(&session, "go").await;
+    assert!(failed.to_string().contains("`Options::max_budget_usd`"), "{failed}");
+    assert_eq!(*failed.subtype(), ResultSubtype::ErrorMaxBudgetUsd);
+    assert!(failed.cost_usd() > 0.001 && session.usage().cost_usd > 0.001);
     assert_eq!(stage.api.main_calls().len(), 1);
     stage.close(session).await;
 }

@@ -126,5 +126,5 @@ pub(super) async fn read(mut turn: Turn) -> (Vec<Event>, Result<TurnResult, Erro
     while let Some(Ok(event)) = within(turn.next()).await {
         events.push(event);
     }
-    (events, within(turn).await)
+    (events, within(turn.result()).await)
 }

@@ -315,6 +315,11 @@ fn turn(fault: &str, cli: &mut Cli, prompt: &Value) -> io::Result<Option<ExitCod
             cli.send(error_result("error_during_execution", "interrupted"))?;
             cli.send(state("idle"))?;
         }
+        "stalled" => {
+            cli.send(text("half a"))?;
+            // Nothing is read any more: no interrupt, no end of input.
+            sleep(Duration::from_secs(600));
+        }
         "cancel" => {
             let id = cli.request(&can_use_tool("touch x"))?;
             sleep(Duration::from_millis(100));
