@@ -63,7 +63,7 @@ fn a_text_that_is_pasted_during_a_turn_is_one_message() {
 #[test]
 fn ctrl_c_clears_what_is_typed_and_then_ends_the_chat() {
     let home = tempfile::tempdir().unwrap();
-    let steps = [(READY, "abc"), ("abc", CTRL_C), ("> ", "hi\r"), (DONE, ""), ("> ", CTRL_C)];
+    let steps = [(READY, ""), ("> ", "abc"), ("abc", CTRL_C), ("> ", "hi\r"), (DONE, ""), ("> ", CTRL_C)];
     let (code, screen, heard) = chat(home.path(), &steps);
     assert_eq!(code, 130, "{screen}");
     assert!(heard.starts_with("hi"), "{heard}");
