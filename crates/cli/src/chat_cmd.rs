@@ -61,7 +61,7 @@ async fn talk(session: &Session, desk: &mut Desk, printer: &mut Printer) -> anyh
                 lines.put_aside(printer).await?;
                 match call {
                     Call::Interrupt => return Ok(ExitCode::from(INTERRUPTED)),
-                    Call::Turn(turn) => turn,
+                    Call::Turn(turn) => *turn,
                     Call::Approval(request) => {
                         desk.decide_between_turns(request, session, printer).await?;
                         continue;

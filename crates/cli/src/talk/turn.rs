@@ -42,7 +42,7 @@ pub(crate) enum Call {
     /// The person pressed Ctrl-C.
     Interrupt,
     /// The agent started a turn by itself.
-    Turn(Turn),
+    Turn(Box<Turn>),
     /// The agent asks for an approval, for instance for something that goes on in the background.
     Approval(PermissionRequest),
 }
@@ -78,7 +78,7 @@ impl Desk {
         tokio::select! {
             biased;
             () = async { self.interrupts.recv().await; } => Call::Interrupt,
-            Some(turn) = own_turns.next() => Call::Turn(turn),
+            Some(turn) = own_turns.next() => Call::Turn(Box::new(turn)),
             Some(request) = self.requests.recv() => Call::Approval(request),
         }
     }
