@@ -78,8 +78,8 @@ impl<E: End> Connect<E> {
     /// # Errors
     /// [`SpawnError`] says what to do.
     pub async fn child(self, mut spawn: Spawn) -> Result<(Handle<E>, Events<E::In>), SpawnError> {
+        self.taps.started(&spawn);
         for tap in &self.taps.0 {
-            tap.started(&spawn);
             let tap = tap.clone();
             spawn = spawn.on_stderr(Box::new(move |line| tap.stderr(line)));
         }

@@ -35,8 +35,8 @@ pub enum EndKind {
 }
 
 impl Ended {
-    /// This end closed the connection, or its runtime went away.
-    pub(crate) fn closed() -> Self {
+    /// The cause when nobody is left to say more: this end closed the connection, or its runtime went away.
+    pub fn closed() -> Self {
         Self { kind: EndKind::Closed, exit: None, stderr_tail: String::new(), last_failure: None }
     }
 }

@@ -7,11 +7,11 @@ use std::time::Duration;
 use pilothouse_proc::{Ladder, Report, StderrTail};
 use pilothouse_proto::control::SuccessReply;
 use pilothouse_proto::{ControlRequest, ControlResponse, DecodeError, Reply, Request, RequestId};
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::watch;
 
 use crate::end::End;
 use crate::ended::Ended;
-use crate::router::Command;
+use crate::waiting::Waiting;
 use crate::writer::{WriteError, Writer};
 
 /// When writing fails the reader is about to find out why; so long is waited for the better explanation.
@@ -30,7 +30,9 @@ pub struct WeakHandle<E: End> {
 
 pub(crate) struct Shared<E: End> {
     pub(crate) writer: Arc<Writer>,
-    pub(crate) commands: mpsc::UnboundedSender<Command>,
+    pub(crate) waiting: Arc<Waiting>,
+    /// Asks the router to close by a ladder; dropping it asks as well.
+    pub(crate) close: watch::Sender<Option<Ladder>>,
     pub(crate) ids: RequestIds,
     pub(crate) ended: watch::Receiver<Option<Arc<Ended>>>,
     pub(crate) closed: watch::Receiver<Option<Closed>>,
@@ -159,12 +161,9 @@ impl<E: End> Handle<E> {
         timeout: Option<Duration>,
     ) -> Result<SuccessReply, RequestError> {
         let id = self.shared.ids.next();
-        let (reply, answer) = oneshot::channel();
-        // Registered before it is sent: the router handles commands before it looks at what it has read.
-        let register = Command::Await { id: id.clone(), reply };
-        if self.shared.commands.send(register).is_err() {
+        let Some(answer) = self.shared.waiting.add(id.clone()) else {
             return Err(self.cause().await.into());
-        }
+        };
         let withdraw = Withdraw::<E> { shared: &self.shared, id: Some(id.clone()) };
         if let Err(error) = self.shared.write_now(&E::request(ControlRequest::new(id, request))) {
             return Err(self.explain(error).await.into());
@@ -230,7 +229,7 @@ impl<E: End> Handle<E> {
 
     /// Tells the other end that no more will be sent. It may still finish what it is doing, and its events still arrive.
     pub fn end_input(&self) {
-        let _ = self.shared.commands.send(Command::EndInput);
+        self.shared.writer.finish();
     }
 
     /// Closes the connection: ends the input, delivers what still arrives, and ends a child by the ladder. Gives the
@@ -248,7 +247,12 @@ impl<E: End> Handle<E> {
 
     /// [`Handle::close_by`] without waiting for the end.
     pub fn begin_close(&self, ladder: Ladder) {
-        let _ = self.shared.commands.send(Command::Close(ladder));
+        // The first call decides by which ladder.
+        self.shared.close.send_if_modified(|asked| {
+            let is_first = asked.is_none();
+            asked.get_or_insert(ladder);
+            is_first
+        });
     }
 
     /// Waits until the connection has ended and its child is gone.
@@ -378,7 +382,7 @@ impl<E: End> Withdraw<'_, E> {
 impl<E: End> Drop for Withdraw<'_, E> {
     fn drop(&mut self) {
         if let Some(id) = self.id.take() {
-            let _ = self.shared.commands.send(Command::Forget(id.clone()));
+            self.shared.waiting.take(id.as_str());
             let _ = self.shared.write_now(&E::cancel(id));
         }
     }

@@ -1,43 +1,33 @@
-//! From the router to whoever reads events: batches, one per read.
+//! From the router to the reader of events: batches, one per read.
 //!
-//! This is the one unbounded queue of a connection. Bounding it would let a reader of events who is busy, or who waits
-//! for a reply, stop the router, and with it the reply and every request of the other end. Instead the router pauses
-//! reading at [`PAUSE_AT`], but only while the reader of events is seen to make progress.
+//! The channel is unbounded, because a reader of events that is busy, or that waits for a reply, must not stop the router,
+//! and with it the reply and every request of the other end. Instead the router pauses reading at [`PAUSE_AT`], but only
+//! while the reader of events is seen to make progress.
 
-use std::collections::VecDeque;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll, Waker};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 use futures_core::Stream;
 use pilothouse_proto::Wire;
+use tokio::sync::{Notify, mpsc};
 
 use crate::event::Event;
 use crate::reading;
 
 /// The router pauses reading when so much is queued and the reader of events keeps reading. Enough for sixteen reads ahead;
 /// with four times as much a burst took a host of 5 MB beyond 9, and was no faster.
-pub(crate) const PAUSE_AT: usize = 1 << 20;
+const PAUSE_AT: usize = 1 << 20;
 
 /// Creates the two ends of a queue.
 pub(crate) fn queue<F>() -> (EventSender<F>, Events<F>) {
-    let shared = Arc::new(Shared {
-        state: Mutex::new(State {
-            batches: VecDeque::new(),
-            weight: 0,
-            consumer: None,
-            router: None,
-            sender_gone: false,
-            consumer_gone: false,
-        }),
-        polls: AtomicU64::new(0),
-    });
-    (
-        EventSender { shared: shared.clone() },
-        Events { shared, current: Vec::new().into_iter(), current_weight: 0 },
-    )
+    let (sender, batches) = mpsc::unbounded_channel();
+    let backlog = Arc::new(Backlog::default());
+    let events =
+        Events { batches, backlog: Arc::clone(&backlog), current: Vec::new().into_iter(), current_size: 0 };
+    (EventSender { batches: Some(sender), backlog }, events)
 }
 
 /// Everything that arrives and is neither a request nor a reply, in order. Ends when the connection does.
@@ -45,9 +35,10 @@ pub(crate) fn queue<F>() -> (EventSender<F>, Events<F>) {
 /// Dropping it discards later events; the connection goes on.
 #[derive(Debug)]
 pub struct Events<F> {
-    shared: Arc<Shared<F>>,
+    batches: mpsc::UnboundedReceiver<Batch<F>>,
+    backlog: Arc<Backlog>,
     current: std::vec::IntoIter<Queued<F>>,
-    current_weight: usize,
+    current_size: usize,
 }
 
 /// What waits in the queue.
@@ -61,7 +52,7 @@ pub(crate) enum Queued<F> {
 
 impl<F> Queued<F> {
     /// About how much memory it holds. What is typed is taken to be as large as its line.
-    fn weight(&self) -> usize {
+    fn size(&self) -> usize {
         let bytes = match self {
             Self::Line(raw) => raw.len(),
             Self::Event(event) => match &**event {
@@ -76,34 +67,20 @@ impl<F> Queued<F> {
     }
 }
 
-/// The router's end.
 #[derive(Debug)]
-pub(crate) struct EventSender<F> {
-    shared: Arc<Shared<F>>,
+struct Batch<F> {
+    items: Vec<Queued<F>>,
+    size: usize,
 }
 
-#[derive(Debug)]
-struct Shared<F> {
-    state: Mutex<State<F>>,
-    /// How often the consumer has asked: whether it makes progress shows in whether this changes.
+/// How far the reader of events is behind.
+#[derive(Debug, Default)]
+struct Backlog {
+    /// The size of all batches that the reader has not finished.
+    size: AtomicUsize,
+    /// How often the reader has asked: whether it makes progress shows in whether this changes.
     polls: AtomicU64,
-}
-
-#[derive(Debug)]
-struct State<F> {
-    batches: VecDeque<(Vec<Queued<F>>, usize)>,
-    /// Of all batches here and of the one the consumer is working on.
-    weight: usize,
-    consumer: Option<Waker>,
-    router: Option<Waker>,
-    sender_gone: bool,
-    consumer_gone: bool,
-}
-
-impl<F> Shared<F> {
-    fn lock(&self) -> MutexGuard<'_, State<F>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+    shrunk: Notify,
 }
 
 impl<F: Wire> Events<F> {
@@ -122,47 +99,30 @@ impl<F: Wire> Events<F> {
         Some(batch)
     }
 
-    /// Whether [`Events::poll_event`] would be ready now.
+    /// Whether there is an event now, or none will ever come.
     pub fn has_more(&self) -> bool {
-        !self.current.as_slice().is_empty() || {
-            let state = self.shared.lock();
-            !state.batches.is_empty() || state.sender_gone
-        }
+        !self.current.as_slice().is_empty() || !self.batches.is_empty() || self.batches.is_closed()
+    }
+
+    /// Says that events are being read, for a reader who takes them and works on them later.
+    pub fn progress(&self) -> Progress {
+        Progress(Arc::clone(&self.backlog))
     }
 
     /// [`Events::next`] for hand-written futures.
     pub fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Option<Event<F>>> {
-        // There is one consumer, so a plain store is enough to count.
-        let polls = &self.shared.polls;
-        polls.store(polls.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
+        self.backlog.polls.fetch_add(1, Ordering::Relaxed);
         loop {
             if let Some(next) = self.current.next() {
                 return Poll::Ready(Some(typed(next)));
             }
-            let mut state = self.shared.lock();
-            let paused = state.weight >= PAUSE_AT;
-            state.weight = state.weight.saturating_sub(std::mem::take(&mut self.current_weight));
-            let wake = if paused && state.weight < PAUSE_AT { state.router.take() } else { None };
-            let next = state.batches.pop_front();
-            if next.is_none() && !state.sender_gone {
-                match &mut state.consumer {
-                    Some(waker) => waker.clone_from(cx.waker()),
-                    empty => *empty = Some(cx.waker().clone()),
-                }
+            let done = std::mem::take(&mut self.current_size);
+            if done > 0 && self.backlog.size.fetch_sub(done, Ordering::AcqRel) >= PAUSE_AT {
+                self.backlog.shrunk.notify_one();
             }
-            let ended = state.sender_gone;
-            drop(state);
-            if let Some(router) = wake {
-                router.wake();
-            }
-            match next {
-                Some((batch, weight)) => {
-                    self.current = batch.into_iter();
-                    self.current_weight = weight;
-                }
-                None if ended => return Poll::Ready(None),
-                None => return Poll::Pending,
-            }
+            let Some(batch) = ready!(self.batches.poll_recv(cx)) else { return Poll::Ready(None) };
+            self.current = batch.items.into_iter();
+            self.current_size = batch.size;
         }
     }
 }
@@ -177,73 +137,62 @@ impl<F: Wire> Stream for Events<F> {
 
 impl<F> Drop for Events<F> {
     fn drop(&mut self) {
-        let mut state = self.shared.lock();
-        state.consumer_gone = true;
-        let dropped = std::mem::take(&mut state.batches);
-        state.weight = 0;
-        let router = state.router.take();
-        drop(state);
-        drop(dropped);
-        if let Some(router) = router {
-            router.wake();
-        }
+        // Closed first: a router that is woken must not find the queue full again.
+        self.batches.close();
+        self.backlog.shrunk.notify_one();
     }
 }
 
 impl<F> Unpin for Events<F> {}
 
+/// Tells a connection that events which were taken from it are being worked on, so that it goes on holding back the other end
+/// instead of taking the reader for one that has stopped.
+#[derive(Debug, Clone)]
+pub struct Progress(Arc<Backlog>);
+
+impl Progress {
+    /// One more was worked on.
+    pub fn note(&self) {
+        self.0.polls.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// The router's end.
+#[derive(Debug)]
+pub(crate) struct EventSender<F> {
+    /// `None` when no more events will come.
+    batches: Option<mpsc::UnboundedSender<Batch<F>>>,
+    backlog: Arc<Backlog>,
+}
+
 impl<F> EventSender<F> {
-    pub(crate) fn push(&self, batch: Vec<Queued<F>>) {
-        let weight = batch.iter().map(Queued::weight).sum();
-        let mut state = self.shared.lock();
-        if state.consumer_gone {
-            return;
-        }
-        state.batches.push_back((batch, weight));
-        state.weight += weight;
-        let consumer = state.consumer.take();
-        drop(state);
-        if let Some(consumer) = consumer {
-            consumer.wake();
-        }
+    pub(crate) fn push(&self, items: Vec<Queued<F>>) {
+        let Some(batches) = &self.batches else { return };
+        let size = items.iter().map(Queued::size).sum();
+        // Counted before it is sent, because the reader takes it off again.
+        self.backlog.size.fetch_add(size, Ordering::AcqRel);
+        // An error means that nobody reads events, which is fine.
+        let _ = batches.send(Batch { items, size });
     }
 
     pub(crate) fn is_full(&self) -> bool {
-        self.shared.lock().weight >= PAUSE_AT
+        self.batches.as_ref().is_some_and(|batches| !batches.is_closed())
+            && self.backlog.size.load(Ordering::Acquire) >= PAUSE_AT
     }
 
-    /// How often the consumer has asked so far.
+    /// How often the reader of events has asked so far.
     pub(crate) fn polls(&self) -> u64 {
-        self.shared.polls.load(Ordering::Relaxed)
+        self.backlog.polls.load(Ordering::Relaxed)
     }
 
-    /// Ready when there is room again.
-    pub(crate) fn poll_room(&self, cx: &mut Context<'_>) -> Poll<()> {
-        let mut state = self.shared.lock();
-        if state.weight < PAUSE_AT {
-            return Poll::Ready(());
-        }
-        state.router = Some(cx.waker().clone());
-        Poll::Pending
+    /// Returns when the reader of events has finished a batch of a full queue since this was last awaited. Cancel-safe.
+    pub(crate) async fn shrunk(&self) {
+        self.backlog.shrunk.notified().await;
     }
-}
 
-impl<F> EventSender<F> {
     /// No more events will come.
-    pub(crate) fn close(&self) {
-        let mut state = self.shared.lock();
-        state.sender_gone = true;
-        let consumer = state.consumer.take();
-        drop(state);
-        if let Some(consumer) = consumer {
-            consumer.wake();
-        }
-    }
-}
-
-impl<F> Drop for EventSender<F> {
-    fn drop(&mut self) {
-        self.close();
+    pub(crate) fn close(&mut self) {
+        self.batches = None;
     }
 }
 

@@ -92,8 +92,10 @@ impl<E: End> Responder<E> {
 
     /// Answers with this payload. A payload that cannot be written as JSON is answered as an error.
     pub fn success(self, payload: &impl Serialize) {
+        // Written before it is settled: if the payload panics, dropping `self` still answers.
+        let line = if self.is_wanted() { success_line(self.id(), payload) } else { return };
         if self.ticket.settle() {
-            match success_line(self.id(), payload) {
+            match line {
                 Ok(line) => self.put(line),
                 Err(error) => self.write(ControlResponse::error(self.id(), format!("no JSON: {error}"))),
             }

@@ -96,9 +96,14 @@ impl Writer {
     /// No more lines are taken; the output is closed when the queue is empty.
     pub(crate) fn finish(&self) {
         let mut state = self.lock();
-        state.finishing = true;
-        // Usually nothing is queued, and then the other end learns of it at once.
-        let _ = state.poll_drain(&mut Context::from_waker(Waker::noop()));
+        if std::mem::replace(&mut state.finishing, true) {
+            return;
+        }
+        self.taps.input_closed();
+        if state.is_drained() {
+            // Usually nothing is queued, and then the other end learns of it at once.
+            let _ = state.poll_drain(&mut Context::from_waker(Waker::noop()));
+        }
         drop(state);
         self.work.notify_one();
     }
@@ -134,7 +139,7 @@ impl Writer {
         }
         // Under the lock, so that a tape has the order of the wire.
         self.taps.line(self.direction, line.strip_suffix(b"\n").unwrap_or(&line));
-        let written = if state.queue.is_empty() { state.attempt(&line) } else { 0 };
+        let written = if state.is_drained() { state.attempt(&line) } else { 0 };
         if let Some(failure) = state.failure {
             return Err(WriteError::Closed(Some(failure)));
         }
@@ -176,6 +181,12 @@ enum Drained {
 }
 
 impl State {
+    /// Whether the task has nothing to do. While it has, it may wait for the sink, which remembers one waker: only the task
+    /// may poll the sink then, or nobody wakes the task.
+    fn is_drained(&self) -> bool {
+        self.queue.is_empty() && !self.unflushed
+    }
+
     /// Writes as much as goes without waiting. The task asks again with a real waker if that was not all.
     fn attempt(&mut self, line: &[u8]) -> usize {
         let Some(sink) = &mut self.sink else {

@@ -191,12 +191,14 @@ impl<H, Shape> fmt::Debug for Typed<H, Shape> {
 impl<H: ToolHandler<Shape>, Shape> AnyTool for Typed<H, Shape> {
     fn call<'a>(&'a self, name: &'a str, arguments: Option<&'a RawValue>, context: ToolContext) -> Call<'a> {
         Box::pin(async move {
-            let input = match decode::<H::Input>(arguments.map_or("{}", RawValue::get)) {
-                Ok(input) => input,
-                Err(problem) => return error_result(format!("invalid input for tool {name}: {problem}")),
-            };
-            // A tool that panics must not take the connection with it, and the model should hear of it.
-            let call = AssertUnwindSafe(async { self.handler.call(input, context).await.into_tool_result() });
+            // A tool that panics must not take the connection with it, and the model should hear of it. Its input is a type of
+            // the user as well.
+            let call = AssertUnwindSafe(async {
+                match decode::<H::Input>(arguments.map_or("{}", RawValue::get)) {
+                    Ok(input) => self.handler.call(input, context).await.into_tool_result(),
+                    Err(problem) => error_result(format!("invalid input for tool {name}: {problem}")),
+                }
+            });
             call.catch_unwind().await.unwrap_or_else(|cause| {
                 error_result(format!("tool {name} panicked: {}", panic_text(&*cause)))
             })

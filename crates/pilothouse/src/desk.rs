@@ -8,7 +8,7 @@ use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Waker};
+use std::task::{Context, Poll, Waker};
 
 use pilothouse_link::{Host, Inbound, Serve};
 use pilothouse_mcp::{InProcessServer, ServerSet};
@@ -20,6 +20,7 @@ use crate::dialog::{self, DialogRequest};
 use crate::elicitation::{self, ElicitationRequest};
 use crate::hook::{self, Hooks};
 use crate::mcp;
+use crate::panics::{contain, contain_future};
 use crate::permission::PermissionRequest;
 
 /// Answers one request of the CLI.
@@ -66,12 +67,19 @@ pub(crate) struct Handlers {
     pub(crate) dialogs: BTreeMap<String, Callback<DialogRequest>>,
 }
 
-/// Runs a handler: its first step here, because for most that is all there is, and the rest in a task.
+/// Runs a handler: its first step here, because for most that is all there is, and the rest in a task. A handler that
+/// panics drops its request, which answers it.
 pub(crate) fn run(mut handler: BoxFuture<'static, ()>) {
     // Nothing needs to wake it: a task begins by polling.
     let mut cx = Context::from_waker(Waker::noop());
-    if handler.as_mut().poll(&mut cx).is_pending() {
-        tokio::spawn(handler);
+    match contain(|| handler.as_mut().poll(&mut cx)) {
+        Ok(Poll::Ready(())) => {}
+        Ok(Poll::Pending) => drop(tokio::spawn(async move {
+            if let Err(text) = contain_future(|| handler).await {
+                tracing::error!("a handler panicked: {text}");
+            }
+        })),
+        Err(text) => tracing::error!("a handler panicked: {text}"),
     }
 }
 

@@ -15,6 +15,7 @@ mod hook;
 mod local_rules;
 mod mcp;
 mod options;
+mod panics;
 mod partial;
 mod permission;
 mod prompt;

@@ -24,6 +24,8 @@ pub use memory::InMemoryStore;
 pub use pilothouse_store::Digest;
 pub use stored::StoredSessions;
 
+use crate::panics::contain_future;
+
 /// One line of a transcript. The store need not understand it, only give it back.
 pub type Entry = Map<String, Value>;
 
@@ -164,6 +166,7 @@ pub(crate) struct StoreOptions {
 
 impl StoreOptions {
     pub(crate) fn new(store: Arc<dyn SessionStore>) -> Self {
+        let store = Arc::new(Contained(store));
         Self { store, flush: StoreFlush::default(), load_timeout: Duration::from_secs(60), events: false }
     }
 
@@ -172,6 +175,44 @@ impl StoreOptions {
         let limit = self.load_timeout;
         tokio::time::timeout(limit, answer).await.unwrap_or(Err(SessionStoreError::TimedOut(limit)))
     }
+}
+
+/// A store whose panics are errors: they must end neither the task that fills it nor a session.
+struct Contained(Arc<dyn SessionStore>);
+
+impl SessionStore for Contained {
+    fn append<'a>(&'a self, key: &'a SessionKey, entries: &'a [Entry]) -> StoreFuture<'a, ()> {
+        contained(move || self.0.append(key, entries))
+    }
+
+    fn load<'a>(&'a self, key: &'a SessionKey) -> StoreFuture<'a, Option<Vec<Entry>>> {
+        contained(move || self.0.load(key))
+    }
+
+    fn list_sessions<'a>(&'a self, project_key: &'a str) -> StoreFuture<'a, Vec<StoredSession>> {
+        contained(move || self.0.list_sessions(project_key))
+    }
+
+    fn list_summaries<'a>(&'a self, project_key: &'a str) -> StoreFuture<'a, Vec<SessionSummary>> {
+        contained(move || self.0.list_summaries(project_key))
+    }
+
+    fn list_parts<'a>(&'a self, key: &'a SessionKey) -> StoreFuture<'a, Vec<String>> {
+        contained(move || self.0.list_parts(key))
+    }
+
+    fn delete<'a>(&'a self, key: &'a SessionKey) -> StoreFuture<'a, ()> {
+        contained(move || self.0.delete(key))
+    }
+}
+
+fn contained<'a, T: 'a>(call: impl FnOnce() -> StoreFuture<'a, T> + Send + 'a) -> StoreFuture<'a, T> {
+    Box::pin(async move {
+        contain_future(call).await.unwrap_or_else(|text| {
+            tracing::error!("the session store panicked: {text}");
+            Err(SessionStoreError::Failed(format!("it panicked: {text}").into()))
+        })
+    })
 }
 
 impl fmt::Debug for StoreOptions {

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::os::fd::OwnedFd;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -190,7 +191,12 @@ impl StderrReader {
 fn emit(listeners: &mut [StderrLines], partial: &mut Vec<u8>) {
     let line = String::from_utf8_lossy(partial.strip_suffix(b"\n").unwrap_or(partial));
     for listener in listeners {
-        listener(&line);
+        // A callback that panics must not end the task that also watches for the exit.
+        if let Err(payload) = catch_unwind(AssertUnwindSafe(|| listener(&line))) {
+            tracing::error!("a stderr callback panicked; the child goes on");
+            // The payload is a value of the user as well, and its drop may panic.
+            let _ = catch_unwind(AssertUnwindSafe(|| drop(payload))).map_err(std::mem::forget);
+        }
     }
     drop(line);
     partial.clear();

@@ -1,6 +1,7 @@
 //! The one writer: everything that is to be stored or shown passes through it, in order.
 
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread;
 
@@ -133,15 +134,25 @@ fn write(store: &dyn EventStore, group: &mut Vec<Item>) {
             (at, then)
         })
         .collect();
-    let together = if writes.is_empty() { Ok(()) } else { store.append(&writes) };
+    let together = if writes.is_empty() { Ok(()) } else { append(store, &writes) };
     for (at, then) in items {
         let result = match (&together, at.and_then(|at| writes.get(at..=at))) {
             // One by one, so that a session that cannot be stored does not take the others with it.
-            (Err(_), Some(write)) => store.append(write),
+            (Err(_), Some(write)) => append(store, write),
             _ => Ok(()),
         };
-        then(result);
+        if catch_unwind(AssertUnwindSafe(|| then(result))).is_err() {
+            tracing::error!("what follows a write to the log panicked");
+        }
     }
+}
+
+/// Appends to a store that may be the embedder's own. A panic in it is an error: all sessions share this thread.
+fn append(store: &dyn EventStore, writes: &[Write]) -> Result<(), StorageError> {
+    catch_unwind(AssertUnwindSafe(|| store.append(writes))).unwrap_or_else(|_| {
+        tracing::error!("the event store panicked");
+        Err(StorageError::Database("the event store panicked".to_owned()))
+    })
 }
 
 impl fmt::Debug for Log {

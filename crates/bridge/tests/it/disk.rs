@@ -12,6 +12,7 @@ use pilothouse_bridge::log::{EventStore, SessionRow, SqliteStore, StorageError, 
 pub(crate) struct Disk {
     store: SqliteStore,
     pub(crate) is_full: AtomicBool,
+    pub(crate) panics: AtomicBool,
     /// What has this in it is not written yet, and nothing after it.
     held: Mutex<Option<&'static str>>,
 }
@@ -19,7 +20,12 @@ pub(crate) struct Disk {
 impl Disk {
     pub(crate) fn at(path: &Path) -> Arc<Self> {
         let store = SqliteStore::open(path).unwrap();
-        Arc::new(Self { store, is_full: AtomicBool::new(false), held: Mutex::new(None) })
+        Arc::new(Self {
+            store,
+            is_full: AtomicBool::new(false),
+            panics: AtomicBool::new(false),
+            held: Mutex::new(None),
+        })
     }
 
     /// Lets everything wait from the first that has this in it on; with nothing, nothing waits any more.
@@ -38,6 +44,7 @@ impl EventStore for Disk {
         while self.holds(writes) {
             std::thread::sleep(Duration::from_millis(1));
         }
+        assert!(!self.panics.load(Ordering::SeqCst), "on purpose");
         if self.is_full.load(Ordering::SeqCst) {
             return Err(StorageError::Database("database or disk is full".to_owned()));
         }

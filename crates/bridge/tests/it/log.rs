@@ -40,6 +40,19 @@ fn a_file_that_is_no_log_is_refused_and_left_alone() {
 }
 
 #[tokio::test]
+async fn a_store_or_a_follower_that_panics_does_not_end_the_log() {
+    let place = tempfile::tempdir().unwrap();
+    let disk = crate::disk::Disk::at(&place.path().join("log.db"));
+    let log = Log::new(disk.clone()).unwrap();
+    let session = SessionId::from("s");
+    disk.panics.store(true, std::sync::atomic::Ordering::SeqCst);
+    assert!(matches!(log.store(event(&session, 1)).await, Err(StorageError::Database(_))));
+    disk.panics.store(false, std::sync::atomic::Ordering::SeqCst);
+    log.submit(Item { write: None, then: Box::new(|_| panic!("on purpose")) }).await.unwrap();
+    log.store(event(&session, 1)).await.unwrap();
+}
+
+#[tokio::test]
 async fn what_is_shown_comes_in_order_and_only_after_it_is_stored() {
     let place = tempfile::tempdir().unwrap();
     let store: Arc<dyn EventStore> = Arc::new(SqliteStore::open(&place.path().join("log.db")).unwrap());

@@ -1,32 +1,36 @@
 //! Where each line goes.
 
 use std::borrow::Borrow;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::hash::{Hash, Hasher};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
-use pilothouse_proto::{ControlRequest, ControlResponse, DecodeError, Head, Opt, Reply, RequestId};
+use pilothouse_proto::{ControlRequest, ControlResponse, DecodeError, Head, Opt, Reply};
 use serde_json::Value;
-use tokio::sync::oneshot;
 
 use crate::end::{End, Sorted};
 use crate::event::Event;
 use crate::line::Item;
 use crate::odd_id;
+use crate::panics::contain;
 use crate::queue::{EventSender, Queued};
 use crate::reading;
 use crate::responder::{Inbound, Responder, Serve, Ticket};
 use crate::tape::Taps;
+use crate::waiting::Resolver;
 use crate::writer::Writer;
 
-/// Settled requests are forgotten when so many have gathered, so that answering needs no word to the router.
+/// Settled requests are forgotten when so many have gathered, so that answering need not tell the router.
 const SWEEP_AT: usize = 64;
 
+/// A reader of events that did nothing for so long has stopped: from then on memory is spent rather than control.
+const STALLED_AFTER: Duration = Duration::from_millis(250);
+
 pub(super) struct Routing<E: End> {
-    /// Our requests, by id.
-    waiting: HashMap<RequestId, oneshot::Sender<Box<ControlResponse>>>,
+    /// Our requests.
+    waiting: Resolver,
     /// Their requests that were not answered at once, by id; settled ones stay until the next sweep.
     open: HashSet<Open>,
     sweep_at: usize,
@@ -36,6 +40,8 @@ pub(super) struct Routing<E: End> {
     /// How many events have left for the queue so far.
     arrived: u64,
     events: EventSender<E::In>,
+    /// How often the reader of events had read when it was found to have stopped.
+    stalled_at: Option<u64>,
     serve: Box<dyn Serve<E>>,
     writer: Arc<Writer>,
     taps: Taps,
@@ -46,17 +52,19 @@ impl<E: End> Routing<E> {
     pub(super) fn new(
         serve: Box<dyn Serve<E>>,
         writer: Arc<Writer>,
+        waiting: Resolver,
         events: EventSender<E::In>,
         taps: Taps,
     ) -> Self {
         Self {
-            waiting: HashMap::new(),
+            waiting,
             open: HashSet::new(),
             sweep_at: SWEEP_AT,
             named: 0,
             batch: Vec::new(),
             arrived: 0,
             events,
+            stalled_at: None,
             serve,
             writer,
             taps,
@@ -64,27 +72,39 @@ impl<E: End> Routing<E> {
         }
     }
 
-    pub(super) fn events(&self) -> &EventSender<E::In> {
-        &self.events
+    /// Holds reading back while much is queued and the reader of events makes progress.
+    ///
+    /// Not while a request is open in either direction, because what it waits for may stand behind the messages that wait
+    /// to be read.
+    pub(super) async fn room(&mut self) {
+        while self.events.is_full() && !self.has_open_requests() {
+            let polls = self.events.polls();
+            if self.stalled_at == Some(polls) {
+                return;
+            }
+            // Each arm only wakes: the conditions above are looked at again, so the arms that lose have lost nothing.
+            tokio::select! {
+                () = self.events.shrunk() => {}
+                () = self.waiting.added() => {}
+                () = tokio::time::sleep(STALLED_AFTER) => {
+                    if self.events.polls() == polls {
+                        self.stalled_at = Some(polls);
+                    }
+                }
+            }
+        }
     }
 
-    /// Whether a request is open in either direction. Reading must not pause then, because what it waits for may
-    /// stand behind the messages that wait to be read.
-    pub(super) fn has_open_requests(&self) -> bool {
+    fn has_open_requests(&self) -> bool {
         !self.waiting.is_empty() || self.open.iter().any(|open| open.0.is_open())
-    }
-
-    pub(super) fn await_reply(&mut self, id: RequestId, reply: oneshot::Sender<Box<ControlResponse>>) {
-        self.waiting.insert(id, reply);
-    }
-
-    pub(super) fn forget(&mut self, id: &RequestId) {
-        self.waiting.remove(id);
     }
 
     pub(super) fn end_input(&self) {
         self.writer.finish();
-        self.taps.input_closed();
+    }
+
+    pub(super) fn abandon_output(&self) {
+        self.writer.abandon();
     }
 
     pub(super) fn take_last_failure(&mut self) -> Option<String> {
@@ -105,13 +125,13 @@ impl<E: End> Routing<E> {
 
     /// Nothing more will be read: no reply can come, but the other end's requests can still be answered.
     pub(super) fn input_over(&mut self) {
-        self.waiting.clear();
+        self.waiting.close();
         self.events.close();
     }
 
     /// The connection is over: nobody gets an answer any more, and handlers are told.
     pub(super) fn end(&mut self) {
-        self.waiting.clear();
+        self.waiting.close();
         for open in self.open.drain() {
             open.0.withdraw();
         }
@@ -193,9 +213,7 @@ impl<E: End> Routing<E> {
             responder: Responder::new(Arc::clone(&ticket), self.writer.clone()),
         };
         // The responder answers when it is dropped, so a panic ends one request and not the connection.
-        if catch_unwind(AssertUnwindSafe(|| self.serve.serve(inbound))).is_err() {
-            tracing::error!("taking a request panicked");
-        }
+        contain("taking a request", || self.serve.serve(inbound));
         // Many are answered by now, and then there is nothing to remember.
         if ticket.is_open() {
             self.keep(ticket);
@@ -219,7 +237,7 @@ impl<E: End> Routing<E> {
         // A reply that has neither a kind nor a payload says nothing: CLIs go on waiting.
         let says_nothing =
             matches!(&response.response, Reply::Bare(bare) if matches!(bare.response, Opt::Absent));
-        let waiter = if says_nothing { None } else { self.waiting.remove(response.request_id()) };
+        let waiter = if says_nothing { None } else { self.waiting.take(response.request_id()) };
         let Some(reply) = waiter else {
             let request_id = response.request_id().into();
             self.add(Event::StrayReply { raw, request_id });

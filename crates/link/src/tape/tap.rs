@@ -3,6 +3,8 @@ use std::sync::Arc;
 
 use pilothouse_proc::{Exit, Spawn};
 
+use crate::panics::contain;
+
 /// Which way a line went, told from the CLI's side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Direction {
@@ -46,17 +48,25 @@ pub(crate) struct Taps(pub(crate) Vec<Arc<dyn Tap>>);
 impl Taps {
     pub(crate) fn line(&self, direction: Direction, line: &[u8]) {
         tracing::debug!(?direction, line = %String::from_utf8_lossy(line), "frame");
-        for tap in &self.0 {
-            tap.line(direction, line);
-        }
+        self.each(|tap| tap.line(direction, line));
+    }
+
+    pub(crate) fn started(&self, spawn: &Spawn) {
+        self.each(|tap| tap.started(spawn));
     }
 
     pub(crate) fn input_closed(&self) {
-        self.0.iter().for_each(|tap| tap.input_closed());
+        self.each(|tap| tap.input_closed());
     }
 
     pub(crate) fn ended(&self, exit: Option<Exit>) {
-        self.0.iter().for_each(|tap| tap.ended(exit));
+        self.each(|tap| tap.ended(exit));
+    }
+
+    fn each(&self, call: impl Fn(&dyn Tap)) {
+        for tap in &self.0 {
+            contain("a tap", || call(&**tap));
+        }
     }
 }
 

@@ -75,6 +75,16 @@ impl Marker {
         }
     }
 
+    /// The same without blocking the runtime, which may have to end them.
+    pub(crate) async fn assert_none_left_soon(&self) {
+        within(async {
+            while !self.alive().is_empty() {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+        })
+        .await;
+    }
+
     pub(crate) fn alive(&self) -> Vec<u32> {
         let wanted = format!("PILOTHOUSE_TEST_MARKER={}", self.0);
         let all = fs::read_dir("/proc").unwrap().flatten();

@@ -57,11 +57,12 @@ impl Mirror {
             entries: 0,
             bytes: 0,
         };
-        let done = mirror.done.clone();
+        // A guard, because nobody must wait for a worker that its runtime has dropped.
+        let done = mirror.done.clone().drop_guard();
         tokio::spawn(async move {
             worker.run(inbox).await;
             drop(folder);
-            done.cancel();
+            drop(done);
         });
         mirror
     }

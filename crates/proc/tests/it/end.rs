@@ -101,6 +101,24 @@ async fn stderr_lines_are_handed_out() {
 }
 
 #[tokio::test]
+async fn a_panicking_stderr_callback_gets_every_line_and_the_exit_is_known() {
+    for _ in 0..20 {
+        let marker = Marker::new("panic");
+        let seen = Arc::new(Mutex::new(0));
+        let sink = seen.clone();
+        let spawn = marker.shell("printf 'one\\ntwo\\n' >&2; sleep 0.05; printf three >&2; exit 6");
+        let callback = Box::new(move |_: &str| {
+            *sink.lock().unwrap_or_else(std::sync::PoisonError::into_inner) += 1;
+            panic!("on purpose");
+        });
+        let child = spawn.on_stderr(callback).start().await.unwrap();
+        assert_eq!(child.exited().await.code(), Some(6));
+        assert_eq!(*seen.lock().unwrap_or_else(std::sync::PoisonError::into_inner), 3);
+        assert_eq!(child.stderr_tail(), "one\ntwo\nthree");
+    }
+}
+
+#[tokio::test]
 async fn a_signal_shows_in_the_exit() {
     let marker = Marker::new("signal");
     let child = marker.shell("kill -9 $$").start().await.unwrap();
