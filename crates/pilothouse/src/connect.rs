@@ -230,7 +230,7 @@ impl Options {
             tracing::warn!("{shadow}");
         }
         let to_store_only = self.store.as_ref().is_some_and(|store| !store.events);
-        let pump = Pump::new(events, handle.clone(), to_store_only);
+        let pump = Pump::new(events, &handle, to_store_only);
         let shared = Shared {
             handle,
             pump,

@@ -1,37 +1,43 @@
-//! Hands events to whoever asks: turns, the stream of all events, the stream of turns that the CLI started.
+//! Hands events to turns, to the stream of all events, and to the stream of turns that the CLI started.
 //!
-//! There is no task here. Whoever is polled takes the next batch from the connection and sorts it; an event for the
-//! one who polls is handed over without touching a queue, others are queued and woken. So a stream that one consumer
-//! reads costs no extra hop, and a session that nobody reads costs nothing but what the connection holds.
-
-mod waiters;
+//! One task per session takes the events of the connection and sorts them into a queue for each reader. It runs ahead of
+//! the readers by [`AHEAD`]. Beyond that it waits, and the connection holds back the CLI; unless a reader has nothing left,
+//! because that one must not wait for another one that does not read.
 
 use std::collections::VecDeque;
-use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll, Waker, ready};
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use bytes::Bytes;
-use pilothouse_link::{Ended, Events, Handle, Host};
+use pilothouse_link::{Ended, Events, Handle, Host, Progress, WeakHandle};
 use pilothouse_proc::Ladder;
 use pilothouse_proto::{AgentFrame, System};
-use tokio::time::Sleep;
+use tokio::sync::Notify;
+use tokio::time::{Instant, sleep_until};
 
-use crate::boxed::BoxFuture;
 use crate::error::Error;
 use crate::event::Event;
 use crate::fold::Fold;
 use crate::turns::{Outcome, RunState, Signal, TurnKey, Turns};
-use waiters::Waiters;
 
 /// How long the run has to be quiet before sends that no result named are settled.
 const QUIET: Duration = Duration::from_secs(3);
 
-/// The pump of one session, shared by its handles.
-pub(crate) struct Pump {
+/// About how many bytes of events may wait for readers that have not read what they have.
+const AHEAD: usize = 256 * 1024;
+
+/// The pump of one session, shared by its handles. Dropping it stops the task.
+pub(crate) struct Pump(Arc<Shared>);
+
+struct Shared {
     state: Mutex<State>,
-    waiters: Arc<Waiters>,
+    /// Tells the task to look at the state again.
+    look: Notify,
+    /// Tells those who wait for an idle run to look at the state again.
+    changed: Notify,
+    /// Tells the connection that its events are being read.
+    progress: Progress,
 }
 
 /// How a turn handle came to its end.
@@ -62,7 +68,6 @@ pub(crate) struct ListenerKey(u64);
 pub(crate) struct SlotKey(u64);
 
 struct State {
-    events: Events<AgentFrame>,
     hides_mirror: bool,
     turns: Turns,
     slots: Vec<Slot>,
@@ -73,13 +78,18 @@ struct State {
     /// The newest state that the CLI has declared; none from a CLI that never does.
     run: Option<RunState>,
     ended: Option<Arc<Ended>>,
-    /// Closes the connection.
-    handle: Handle<Host>,
-    /// Finds out why there are no more events.
-    ending: BoxFuture<'static, Arc<Ended>>,
-    quiet: Option<Pin<Box<Sleep>>>,
-    /// Wakes everybody who waits, whoever of them polled the source last.
-    waker: Waker,
+    /// Closes the connection, which it does not keep open.
+    handle: WeakHandle<Host>,
+    /// Everything that came before the first reader, who may want it; none since.
+    early: Option<Vec<Event>>,
+    /// About how many bytes are queued, `early` included.
+    queued: usize,
+    /// How many wait for an idle run.
+    idlers: usize,
+    /// One of them waits until everything that has arrived is sorted.
+    sorting: bool,
+    /// The session is gone.
+    abandoned: bool,
 }
 
 /// One turn handle that still exists.
@@ -89,12 +99,22 @@ struct Slot {
     turn: TurnKey,
     queue: VecDeque<Event>,
     fate: Fate,
+    /// Set while the reader waits with an empty queue.
+    waker: Option<Waker>,
+}
+
+impl Slot {
+    fn is_open(&self) -> bool {
+        matches!(self.fate, Fate::Open)
+    }
 }
 
 #[derive(Debug)]
 struct Listener {
     key: ListenerKey,
     queue: Queue,
+    /// Set while the reader waits with an empty queue.
+    waker: Option<Waker>,
 }
 
 #[derive(Debug)]
@@ -104,12 +124,9 @@ enum Queue {
 }
 
 impl Pump {
-    /// `hides_mirror` keeps frames from everybody that are for the session store.
-    pub(crate) fn new(events: Events<AgentFrame>, handle: Handle<Host>, hides_mirror: bool) -> Self {
-        let waiters = Arc::new(Waiters::default());
-        let ending = handle.clone();
+    /// Starts the task. `hides_mirror` keeps frames from everybody that are for the session store.
+    pub(crate) fn new(events: Events<AgentFrame>, handle: &Handle<Host>, hides_mirror: bool) -> Self {
         let state = State {
-            events,
             hides_mirror,
             turns: Turns::default(),
             slots: Vec::new(),
@@ -118,229 +135,348 @@ impl Pump {
             fold: Fold::default(),
             run: None,
             ended: None,
-            handle,
-            ending: Box::pin(async move { ending.ended().await }),
-            quiet: None,
-            waker: Waker::from(Arc::clone(&waiters)),
+            handle: handle.downgrade(),
+            early: Some(Vec::new()),
+            queued: 0,
+            idlers: 0,
+            sorting: false,
+            abandoned: false,
         };
-        Self { state: Mutex::new(state), waiters }
+        let shared = Arc::new(Shared {
+            state: Mutex::new(state),
+            look: Notify::new(),
+            changed: Notify::new(),
+            progress: events.progress(),
+        });
+        tokio::spawn(Task(Arc::clone(&shared)).run(events, handle.downgrade()));
+        Self(shared)
     }
 
     /// Makes the handle of a message that is about to be written.
     pub(crate) fn sent(&self, uuid: &str) -> SlotKey {
-        let mut state = self.lock();
-        let turn = state.turns.sent(uuid);
-        state.open_slot(turn)
+        let mut state = self.0.lock();
+        // A message that is not even written has no part in what came before.
+        state.sort_early();
+        state.sent(uuid)
+    }
+
+    /// Makes the handle of a message that was written before there was a session.
+    pub(crate) fn was_sent(&self, uuid: &str) -> SlotKey {
+        let mut state = self.0.lock();
+        let key = state.sent(uuid);
+        state.sort_early();
+        key
     }
 
     /// Takes back a message that could not be written.
     pub(crate) fn unsent(&self, key: SlotKey) {
-        let mut state = self.lock();
-        if let Some(index) = state.slots.iter().position(|slot| slot.key == key) {
-            let slot = state.slots.swap_remove(index);
+        let mut state = self.0.lock();
+        if let Some(slot) = state.close_slot(key) {
             state.turns.unsent(slot.turn);
         }
+        drop(state);
+        self.0.changed.notify_waiters();
     }
 
-    /// Whether a turn handle has not come to its end, as far as events were read.
+    /// Whether a turn handle has not come to its end, as far as events were sorted.
     pub(crate) fn is_open(&self, key: SlotKey) -> bool {
-        self.lock().slots.iter().any(|slot| slot.key == key && matches!(slot.fate, Fate::Open))
+        self.0.lock().slots.iter().any(|slot| slot.key == key && slot.is_open())
     }
 
     /// A turn handle was dropped: its events need not be kept.
     pub(crate) fn forget_turn(&self, key: SlotKey) {
-        self.lock().slots.retain(|slot| slot.key != key);
-        // Somebody else may have relied on this one's polling.
-        self.waiters.wake_all();
+        let mut state = self.0.lock();
+        state.close_slot(key);
+        self.0.look_if_wanted(state);
     }
 
     /// The next event of a turn; the fate it came to when there are no more.
     pub(crate) fn poll_turn(&self, key: SlotKey, cx: &mut Context<'_>) -> Poll<Result<Event, Fate>> {
-        let mut state = self.lock();
-        loop {
-            let Some(slot) = state.slots.iter_mut().find(|slot| slot.key == key) else {
-                return Poll::Ready(Err(Fate::Withdrawn));
-            };
-            if let Some(event) = slot.queue.pop_front() {
-                return Poll::Ready(Ok(event));
-            }
-            if !matches!(slot.fate, Fate::Open) {
-                return Poll::Ready(Err(slot.fate.clone()));
-            }
-            if let Some(event) = ready!(state.poll_event(cx, &self.waiters))
-                && let Some(mine) = state.route(event, Some(key), &self.waiters)
-            {
-                return Poll::Ready(Ok(mine));
-            }
+        let mut state = self.0.lock();
+        let Some(slot) = state.slots.iter_mut().find(|slot| slot.key == key) else {
+            return Poll::Ready(Err(Fate::Withdrawn));
+        };
+        if let Some(event) = slot.queue.pop_front() {
+            self.0.taken(state, &event);
+            return Poll::Ready(Ok(event));
         }
+        if !slot.is_open() {
+            return Poll::Ready(Err(slot.fate.clone()));
+        }
+        wait(&mut slot.waker, cx);
+        self.0.look_if_wanted(state);
+        Poll::Pending
     }
 
     /// Begins to keep every event from here on.
     pub(crate) fn listen_to_events(&self) -> ListenerKey {
-        self.lock().listen(Queue::Events(VecDeque::new()))
+        self.0.lock().listen(Queue::Events(VecDeque::new()))
     }
 
     /// Begins to keep the turns that the CLI starts from here on.
     pub(crate) fn listen_to_turns(&self) -> ListenerKey {
-        self.lock().listen(Queue::Turns(VecDeque::new()))
+        self.0.lock().listen(Queue::Turns(VecDeque::new()))
     }
 
     pub(crate) fn forget_listener(&self, key: ListenerKey) {
-        let mut state = self.lock();
-        // Turns that it was to hear of and never took have no reader.
-        if let Some(Queue::Turns(untaken)) =
-            state.queue(key).map(|queue| std::mem::replace(queue, Queue::Turns(VecDeque::new())))
-        {
-            state.slots.retain(|slot| !untaken.contains(&slot.key));
+        let mut state = self.0.lock();
+        if let Some(index) = state.listeners.iter().position(|listener| listener.key == key) {
+            match state.listeners.swap_remove(index).queue {
+                Queue::Events(queue) => state.queued -= queue.iter().map(size).sum::<usize>(),
+                // Turns that it was to hear of and never took have no reader.
+                Queue::Turns(untaken) => untaken.into_iter().for_each(|key| drop(state.close_slot(key))),
+            }
         }
-        state.listeners.retain(|listener| listener.key != key);
-        drop(state);
-        self.waiters.wake_all();
+        self.0.look_if_wanted(state);
     }
 
     /// The next event of a listener to all events; none after the end.
     pub(crate) fn poll_listened_event(&self, key: ListenerKey, cx: &mut Context<'_>) -> Poll<Option<Event>> {
-        self.poll_until(cx, |state| match state.queue(key) {
+        let mut state = self.0.lock();
+        let found = match state.listener(key).map(|listener| &mut listener.queue) {
             Some(Queue::Events(queue)) => queue.pop_front(),
             _ => None,
-        })
+        };
+        if let Some(event) = found {
+            self.0.taken(state, &event);
+            return Poll::Ready(Some(event));
+        }
+        self.wait_as_listener(state, key, cx)
     }
 
     /// The next turn that the CLI started; none after the end.
     pub(crate) fn poll_listened_turn(&self, key: ListenerKey, cx: &mut Context<'_>) -> Poll<Option<SlotKey>> {
-        self.poll_until(cx, |state| match state.queue(key) {
+        let mut state = self.0.lock();
+        let found = match state.listener(key).map(|listener| &mut listener.queue) {
             Some(Queue::Turns(queue)) => queue.pop_front(),
             _ => None,
-        })
+        };
+        match found {
+            Some(turn) => Poll::Ready(Some(turn)),
+            None => self.wait_as_listener(state, key, cx),
+        }
     }
 
-    /// Ready when nothing runs and nothing is queued.
+    /// Returns when nothing runs and nothing is queued. Cancel-safe.
     ///
     /// # Errors
     /// When the connection ends first.
-    pub(crate) fn poll_idle(&self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
-        let mut state = self.lock();
-        // Everything that has arrived is sorted first: a turn may have begun that nobody has read of yet.
+    pub(crate) async fn idle(&self) -> Result<(), Error> {
+        let _idler = Idler::new(&self.0);
         loop {
-            match state.poll_event(cx, &self.waiters) {
-                Poll::Ready(Some(event)) => {
-                    state.route(event, None, &self.waiters);
+            let mut changed = std::pin::pin!(self.0.changed.notified());
+            // Registered before the state is looked at, or a change in between would wake nobody.
+            changed.as_mut().enable();
+            {
+                let state = self.0.lock();
+                if let Some(ended) = &state.ended {
+                    return Err(Error::Ended(Arc::clone(ended)));
                 }
-                Poll::Ready(None) => {
-                    if let Some(ended) = &state.ended {
-                        return Poll::Ready(Err(Error::Ended(Arc::clone(ended))));
-                    }
+                if !state.sorting && state.is_idle() {
+                    return Ok(());
                 }
-                Poll::Pending if state.is_idle() => return Poll::Ready(Ok(())),
-                Poll::Pending => return Poll::Pending,
             }
+            changed.await;
         }
     }
 
     /// Delivers an event that this end made itself.
     pub(crate) fn inject(&self, event: Event) {
-        self.lock().route(event, None, &self.waiters);
-        self.waiters.wake_all();
+        self.0.route(vec![event]);
     }
 
     /// Looks at what the events so far add up to.
     pub(crate) fn with_fold<T>(&self, look: impl FnOnce(&Fold) -> T) -> T {
-        look(&self.lock().fold)
+        look(&self.0.lock().fold)
     }
 
-    /// Sorts whatever has come in when nobody else will, so that a session whose handles were dropped does not pile up.
-    pub(crate) fn drain_unread(&self) {
-        let mut state = self.lock();
-        if !state.slots.is_empty() || !state.listeners.is_empty() || !state.events.has_more() {
-            return;
-        }
-        let waker = state.waker.clone();
-        let mut cx = Context::from_waker(&waker);
-        while state.ended.is_none()
-            && let Poll::Ready(event) = state.poll_event(&mut cx, &self.waiters)
-        {
-            if let Some(event) = event {
-                state.route(event, None, &self.waiters);
-            }
-        }
-    }
-
-    fn poll_until<T>(
+    fn wait_as_listener<T>(
         &self,
+        mut state: MutexGuard<'_, State>,
+        key: ListenerKey,
         cx: &mut Context<'_>,
-        mut take: impl FnMut(&mut State) -> Option<T>,
     ) -> Poll<Option<T>> {
-        let mut state = self.lock();
+        if state.ended.is_some() {
+            return Poll::Ready(None);
+        }
+        if let Some(listener) = state.listener(key) {
+            wait(&mut listener.waker, cx);
+        }
+        self.0.look_if_wanted(state);
+        Poll::Pending
+    }
+}
+
+impl Drop for Pump {
+    fn drop(&mut self) {
+        self.0.lock().abandoned = true;
+        self.0.look.notify_one();
+    }
+}
+
+/// Waits for an idle run.
+struct Idler<'a>(&'a Shared);
+
+impl<'a> Idler<'a> {
+    fn new(shared: &'a Shared) -> Self {
+        let mut state = shared.lock();
+        state.sort_early();
+        state.idlers += 1;
+        // A turn may have begun that nobody has read of yet.
+        state.sorting = true;
+        drop(state);
+        shared.look.notify_one();
+        Self(shared)
+    }
+}
+
+impl Drop for Idler<'_> {
+    fn drop(&mut self) {
+        self.0.lock().idlers -= 1;
+    }
+}
+
+/// The task that sorts. When the runtime drops it, its readers learn that nothing more will come.
+struct Task(Arc<Shared>);
+
+impl Task {
+    async fn run(self, mut events: Events<AgentFrame>, handle: WeakHandle<Host>) {
+        let mut quiet_at = Instant::now() + QUIET;
         loop {
-            if let Some(found) = take(&mut state) {
-                return Poll::Ready(Some(found));
-            }
-            if state.ended.is_some() {
-                return Poll::Ready(None);
-            }
-            if let Some(event) = ready!(state.poll_event(cx, &self.waiters)) {
-                state.route(event, None, &self.waiters);
+            let Some(wants) = self.0.wants(!events.has_more()) else { return };
+            tokio::select! {
+                biased;
+                // Cancel-safe: what there is to see is in the state.
+                () = self.0.look.notified() => {}
+                // Cancel-safe: a batch is taken whole or not at all.
+                batch = events.next_batch(), if wants.events => {
+                    let Some(batch) = batch else { break };
+                    self.0.route(batch);
+                    quiet_at = Instant::now() + QUIET;
+                }
+                // Cancel-safe: a point in time.
+                () = sleep_until(quiet_at), if wants.quiet => self.0.settle(),
             }
         }
+        // The cause is known by now; without a handle nobody is left to be told.
+        if let Some(handle) = handle.upgrade() {
+            self.0.end(handle.ended().await);
+        }
     }
+}
 
+impl Drop for Task {
+    fn drop(&mut self) {
+        let cause = self.0.lock().handle.upgrade().and_then(|handle| handle.try_ended());
+        self.0.end(cause.unwrap_or_else(|| Arc::new(Ended::closed())));
+    }
+}
+
+/// What the task waits for.
+struct Wants {
+    events: bool,
+    quiet: bool,
+}
+
+impl Shared {
     fn lock(&self) -> MutexGuard<'_, State> {
         // A panic while sorting leaves queues that are still valid.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
 
-impl State {
-    /// The next event from the connection. `None` means that something changed without one: look again.
-    fn poll_event(&mut self, cx: &mut Context<'_>, waiters: &Waiters) -> Poll<Option<Event>> {
-        if self.ended.is_some() {
-            return Poll::Ready(None);
+    /// What the task should wait for now; none when it should end. Notes whether all is sorted.
+    fn wants(&self, all_sorted: bool) -> Option<Wants> {
+        let mut state = self.lock();
+        if state.abandoned {
+            return None;
         }
-        let mut shared = Context::from_waker(&self.waker);
-        let mut polled = self.events.poll_event(&mut shared);
-        if polled.is_pending() {
-            // Looked again after registering, or an event that came in between would wake nobody.
-            waiters.add(cx.waker());
-            if self.events.has_more() {
-                polled = self.events.poll_event(&mut shared);
-            }
+        if all_sorted && std::mem::take(&mut state.sorting) {
+            self.changed.notify_waiters();
         }
-        match polled {
-            Poll::Ready(Some(event)) => {
-                self.quiet = None;
-                let hidden =
-                    self.hides_mirror && matches!(event.frame(), Some(AgentFrame::TranscriptMirror(_)));
-                Poll::Ready((!hidden).then_some(event))
-            }
-            Poll::Ready(None) => {
-                waiters.add(cx.waker());
-                let ended = ready!(self.ending.as_mut().poll(&mut shared));
-                self.end(ended);
-                waiters.wake_all();
-                Poll::Ready(None)
-            }
-            Poll::Pending if self.turns.waits_for_quiet(self.is_at_work()) => {
-                let sleep = self.quiet.get_or_insert_with(|| Box::pin(tokio::time::sleep(QUIET)));
-                ready!(sleep.as_mut().poll(&mut shared));
-                self.quiet = None;
-                self.settle();
-                waiters.wake_all();
-                Poll::Ready(None)
-            }
-            Poll::Pending => Poll::Pending,
+        let quiet = all_sorted && state.turns.waits_for_quiet(state.is_at_work());
+        Some(Wants { events: state.wants_events(), quiet })
+    }
+
+    /// A reader took an event out of its queue.
+    fn taken(&self, mut state: MutexGuard<'_, State>, event: &Event) {
+        self.progress.note();
+        let before = state.queued;
+        state.queued -= size(event);
+        // Once at the limit and not at every event below it.
+        if before >= AHEAD && state.queued < AHEAD {
+            drop(state);
+            self.look.notify_one();
         }
     }
 
-    /// Gives an event to everybody it concerns; returned when it is for the one who asks.
-    fn route(&mut self, event: Event, asker: Option<SlotKey>, waiters: &Waiters) -> Option<Event> {
-        let before = self.run;
+    /// Wakes the task if it waits although somebody wants events.
+    fn look_if_wanted(&self, state: MutexGuard<'_, State>) {
+        if state.queued >= AHEAD && state.wants_events() {
+            drop(state);
+            self.look.notify_one();
+        }
+    }
+
+    /// Sorts events and wakes those who have got one.
+    fn route(&self, events: Vec<Event>) {
+        self.change(|state| events.into_iter().for_each(|event| state.route(event)));
+    }
+
+    fn settle(&self) {
+        self.change(State::settle);
+    }
+
+    fn end(&self, ended: Arc<Ended>) {
+        self.change(|state| state.end(ended));
+    }
+
+    fn change(&self, change: impl FnOnce(&mut State)) {
+        let mut state = self.lock();
+        change(&mut state);
+        let woken = state.woken();
+        drop(state);
+        // Outside of the lock: a waker may run its task at once.
+        woken.into_iter().for_each(Waker::wake);
+        self.changed.notify_waiters();
+    }
+}
+
+impl State {
+    /// Whether the task should take more: while readers are not far behind, or one of them has nothing.
+    fn wants_events(&self) -> bool {
+        self.queued < AHEAD
+            || self.idlers > 0
+            || self.slots.iter().any(|slot| slot.waker.is_some())
+            || self.listeners.iter().any(|listener| listener.waker.is_some())
+    }
+
+    fn sent(&mut self, uuid: &str) -> SlotKey {
+        let turn = self.turns.sent(uuid);
+        self.open_slot(turn)
+    }
+
+    /// There is a reader: from here on nothing is kept for later ones.
+    fn sort_early(&mut self) {
+        for event in self.early.take().into_iter().flatten() {
+            self.queued -= size(&event);
+            self.route(event);
+        }
+    }
+
+    /// Gives an event to everybody it concerns.
+    fn route(&mut self, event: Event) {
+        if self.hides_mirror && matches!(event.frame(), Some(AgentFrame::TranscriptMirror(_))) {
+            return;
+        }
+        if let Some(early) = &mut self.early {
+            self.queued += size(&event);
+            return early.push(event);
+        }
+        let is_init = matches!(event.frame(), Some(AgentFrame::System(System::Init(_))));
         let outcome = match &event {
             Event::Frame { raw, frame } => {
                 let signal = Signal::of(frame);
                 self.fold.observe(frame, raw);
-                if matches!(frame, AgentFrame::System(System::Init(_))) {
-                    self.refuse_what_is_too_old();
-                }
                 if let Signal::State(run) = signal {
                     self.run = Some(run);
                 }
@@ -354,64 +490,48 @@ impl State {
         for key in &outcome.cancelled {
             self.set_fate(*key, &Fate::Withdrawn);
         }
-        let ends = !outcome.ended.is_empty();
-        let news = ends || outcome.started.is_some() || !outcome.cancelled.is_empty() || self.run != before;
-        let audience = if ends { outcome.ended.as_slice() } else { self.turns.audience() };
-        // Nearly always one turn is read and nobody else listens.
-        if let ([slot], []) = (self.slots.as_mut_slice(), self.listeners.as_slice())
-            && audience == [slot.turn]
-            && asker == Some(slot.key)
-        {
-            if ends {
-                slot.fate = Fate::Result;
-                self.turns.recycle(outcome.ended);
-            }
-            if news {
-                waiters.wake_all();
-            }
-            return Some(event);
+        self.share(event, &outcome.ended);
+        if is_init {
+            self.refuse_what_is_too_old();
         }
-        let (mine, queued) = self.share(event, asker, &outcome);
-        if news || queued {
-            waiters.wake_all();
-        }
-        mine
     }
 
-    /// Gives an event to everybody who is to read it: what is for the one who asks, and whether somebody else has one.
-    #[inline(never)]
-    fn share(&mut self, event: Event, asker: Option<SlotKey>, outcome: &Outcome) -> (Option<Event>, bool) {
-        let ends = !outcome.ended.is_empty();
-        let audience = if ends { outcome.ended.as_slice() } else { self.turns.audience() };
-        let hears = |listener: &&Listener| matches!(listener.queue, Queue::Events(_));
-        let slots = self.slots.iter().filter(|slot| audience.contains(&slot.turn)).count();
-        let readers = slots + self.listeners.iter().filter(hears).count();
-        let mut left = readers;
-        // Moved to the last who gets it, so that a lone reader costs no copy.
-        let mut event = Some(event);
-        let mut copy = || {
-            left -= 1;
-            if left == 0 { event.take() } else { event.clone() }
-        };
-        let mut mine = None;
-        for slot in self.slots.iter_mut().filter(|slot| audience.contains(&slot.turn)) {
-            // Whoever asks has read its queue to the end.
-            if asker == Some(slot.key) {
-                mine = copy();
-            } else {
-                slot.queue.extend(copy());
-            }
+    /// Queues an event for everybody who is to read it; for these turns it is the last one.
+    fn share(&mut self, event: Event, ended: &[TurnKey]) {
+        let ends = !ended.is_empty();
+        let audience = if ends { ended } else { self.turns.audience() };
+        let is_reader = |slot: &&mut Slot| slot.is_open() && audience.contains(&slot.turn);
+        let slots = self.slots.iter_mut().filter(is_reader).map(|slot| {
             if ends {
                 slot.fate = Fate::Result;
             }
+            &mut slot.queue
+        });
+        let listeners = self.listeners.iter_mut().filter_map(|listener| match &mut listener.queue {
+            Queue::Events(queue) => Some(queue),
+            Queue::Turns(_) => None,
+        });
+        let mut readers = slots.chain(listeners);
+        // Moved to the last one, so that a lone reader costs no copy.
+        let Some(mut queue) = readers.next() else { return };
+        let size = size(&event);
+        for next in readers {
+            queue.push_back(event.clone());
+            self.queued += size;
+            queue = next;
         }
-        for listener in &mut self.listeners {
-            if let Queue::Events(queue) = &mut listener.queue {
-                queue.extend(copy());
-            }
-        }
-        let queued = readers > usize::from(mine.is_some());
-        (mine, queued)
+        queue.push_back(event);
+        self.queued += size;
+    }
+
+    /// Takes the wakers of those who have something to see.
+    fn woken(&mut self) -> Vec<Waker> {
+        let slots = self.slots.iter_mut().filter(|slot| !slot.queue.is_empty() || !slot.is_open());
+        let mut woken: Vec<_> = slots.filter_map(|slot| slot.waker.take()).collect();
+        let ended = self.ended.is_some();
+        let listeners = self.listeners.iter_mut().filter(|listener| ended || !listener.queue.is_empty());
+        woken.extend(listeners.filter_map(|listener| listener.waker.take()));
+        woken
     }
 
     /// A turn of the CLI's own has begun; it is kept only if somebody listens for such turns.
@@ -435,8 +555,15 @@ impl State {
             (None, Some(ended)) => Fate::Ended(Arc::clone(ended)),
             (None, None) => Fate::Open,
         };
-        self.slots.push(Slot { key, turn, queue: VecDeque::new(), fate });
+        self.slots.push(Slot { key, turn, queue: VecDeque::new(), fate, waker: None });
         key
+    }
+
+    fn close_slot(&mut self, key: SlotKey) -> Option<Slot> {
+        let index = self.slots.iter().position(|slot| slot.key == key)?;
+        let slot = self.slots.swap_remove(index);
+        self.queued -= slot.queue.iter().map(size).sum::<usize>();
+        Some(slot)
     }
 
     fn is_at_work(&self) -> bool {
@@ -455,8 +582,11 @@ impl State {
     }
 
     fn end(&mut self, ended: Arc<Ended>) {
+        if self.ended.is_some() {
+            return;
+        }
         self.turns.end();
-        for slot in self.slots.iter_mut().filter(|slot| matches!(slot.fate, Fate::Open)) {
+        for slot in self.slots.iter_mut().filter(|slot| slot.is_open()) {
             slot.fate = Fate::Ended(Arc::clone(&ended));
         }
         self.ended = Some(ended);
@@ -470,8 +600,10 @@ impl State {
 
     fn refuse_what_is_too_old(&mut self) {
         let Some(error) = self.fold.too_old() else { return };
-        self.handle.begin_close(Ladder::now());
-        for slot in self.slots.iter_mut().filter(|slot| matches!(slot.fate, Fate::Open)) {
+        if let Some(handle) = self.handle.upgrade() {
+            handle.begin_close(Ladder::now());
+        }
+        for slot in self.slots.iter_mut().filter(|slot| slot.is_open()) {
             slot.fate = Fate::Refused(error.clone());
         }
     }
@@ -483,11 +615,38 @@ impl State {
     fn listen(&mut self, queue: Queue) -> ListenerKey {
         self.next_key += 1;
         let key = ListenerKey(self.next_key);
-        self.listeners.push(Listener { key, queue });
+        self.listeners.push(Listener { key, queue, waker: None });
+        self.sort_early();
         key
     }
 
-    fn queue(&mut self, key: ListenerKey) -> Option<&mut Queue> {
-        self.listeners.iter_mut().find(|listener| listener.key == key).map(|listener| &mut listener.queue)
+    fn listener(&mut self, key: ListenerKey) -> Option<&mut Listener> {
+        self.listeners.iter_mut().find(|listener| listener.key == key)
+    }
+}
+
+impl Queue {
+    fn is_empty(&self) -> bool {
+        match self {
+            Self::Events(queue) => queue.is_empty(),
+            Self::Turns(queue) => queue.is_empty(),
+        }
+    }
+}
+
+/// About how much memory an event holds. What is typed is taken to be as large as its line.
+fn size(event: &Event) -> usize {
+    let raw = match event {
+        Event::Frame { raw, .. } => 2 * raw.len(),
+        Event::Noise { raw } | Event::Malformed { raw, .. } | Event::StrayReply { raw, .. } => raw.len(),
+        Event::TooLong(line) => line.head.len(),
+    };
+    size_of::<Event>() + raw
+}
+
+fn wait(waker: &mut Option<Waker>, cx: &Context<'_>) {
+    match waker {
+        Some(waker) => waker.clone_from(cx.waker()),
+        none => *none = Some(cx.waker().clone()),
     }
 }

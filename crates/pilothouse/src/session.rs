@@ -6,7 +6,6 @@ mod mcp;
 mod streams;
 
 use std::fmt;
-use std::future::poll_fn;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -81,7 +80,6 @@ impl Session {
     /// Nearly always a message is written at once; only what has to wait is a future.
     fn send_prompt(&self, prompt: Prompt) -> Result<Turn, BoxFuture<'_, Result<Turn, Error>>> {
         let pump = &self.shared.pump;
-        pump.drain_unread();
         // Known before it is written, so that not even the first frame about it can be missed.
         let key = pump.sent(prompt.uuid());
         let uuid = Some(prompt.uuid().into());
@@ -97,9 +95,9 @@ impl Session {
         }))
     }
 
-    /// The turn of a message that was written before there was a session. Nothing was read since, so nothing is missed.
+    /// The turn of a message that was written before there was a session.
     pub(crate) fn turn_of_sent(&self, uuid: &str) -> Turn {
-        Turn::new(Arc::clone(&self.shared), self.shared.pump.sent(uuid), Some(uuid.into()))
+        Turn::new(Arc::clone(&self.shared), self.shared.pump.was_sent(uuid), Some(uuid.into()))
     }
 
     /// Adds a message to the conversation without starting a turn.
@@ -119,7 +117,10 @@ impl Session {
     /// # Errors
     /// When the session ends first.
     pub async fn idle(&self) -> Result<(), Error> {
-        poll_fn(|cx| self.shared.pump.poll_idle(cx)).await
+        match self.try_ended() {
+            Some(ended) => Err(Error::Ended(ended)),
+            None => self.shared.pump.idle().await,
+        }
     }
 
     /// Says that no more messages will come. The CLI finishes what is queued and exits.

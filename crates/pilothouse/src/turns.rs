@@ -39,8 +39,6 @@ pub(crate) struct Turns {
     names_messages: bool,
     /// Some turn has ended, so there is a result that left-over sends can be settled with.
     has_result: bool,
-    /// An empty list with room in it.
-    spare: Vec<TurnKey>,
 }
 
 #[derive(Debug)]
@@ -188,18 +186,10 @@ impl Turns {
         }
     }
 
-    /// Takes back the list of an outcome, for the next turn: most sessions have one turn after the other, and each would
-    /// make and throw away a list of one.
-    pub(crate) fn recycle(&mut self, mut list: Vec<TurnKey>) {
-        list.clear();
-        self.spare = list;
-    }
-
     /// Makes sure a turn is running and that the named messages are part of it.
     fn open_turn(&mut self, uuids: &[String], outcome: &mut Outcome) {
         if self.current.is_none() {
-            let audience = std::mem::take(&mut self.spare);
-            self.current = Some(Current { audience, stalled: false });
+            self.current = Some(Current::default());
             self.join(uuids);
             if self.current.as_ref().is_some_and(|current| current.audience.is_empty()) {
                 let key = match self.open.front() {
