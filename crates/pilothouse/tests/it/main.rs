@@ -13,4 +13,5 @@ mod lifecycle;
 mod local_rules;
 mod session_store;
 mod turns;
+mod ways;
 mod wiring;
