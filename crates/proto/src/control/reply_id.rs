@@ -109,7 +109,7 @@ impl JsonSchema for ReplyId {
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         schemars::json_schema!({
             "description": "The id in a reply: a copy of what stood in the request, which should be a string.",
-            "anyOf": [{ "type": "string" }, {}],
+            "anyOf": [{ "type": "string" }, { "type": ["number", "boolean", "array", "object"] }],
         })
     }
 }

@@ -50,7 +50,7 @@ open_unions! {
     system: System by "subtype", malformed { "subtype": "task_started", "task_id": 5 } at "task_id";
     host_request: HostRequest by "subtype", malformed { "subtype": "set_permission_mode", "mode": [] } at "mode";
     agent_request: AgentRequest by "subtype", malformed { "subtype": "can_use_tool", "tool_name": "x", "input": "y" } at "input";
-    reply: Reply by "subtype", malformed { "subtype": "error", "request_id": 5 } at "request_id";
+    reply: Reply by "subtype", malformed { "subtype": "error", "error": 5 } at "error";
     content_block: ContentBlock by "type", malformed { "type": "text", "text": null } at "text";
     source: Source by "type", malformed { "type": "base64", "media_type": "image/png", "data": 0 } at "data";
     stream_event: MessageStreamEvent by "type", malformed { "type": "content_block_delta", "index": -1 } at "index";
