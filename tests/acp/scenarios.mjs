@@ -110,6 +110,15 @@ export async function cancelDuringATool(world) {
   await goesOn(world);
 }
 
+/**
+ * Answers an open request as cancelled, a moment after the cancel: the adapter passes the answer on as an error of the host, and before
+ * its interrupt a CLI that is quick enough asks the model once more.
+ */
+async function closesDialog(world) {
+  await sleep(A_MOMENT);
+  world.release();
+}
+
 export async function cancelWhileAPermissionIsOpen(world) {
   await started(world, [bash('touch made'), text('still here')]);
   const asked = world.when('ask');
@@ -118,7 +127,7 @@ export async function cancelWhileAPermissionIsOpen(world) {
   await asked;
   await sleep(A_MOMENT);
   await world.cancel();
-  world.release();
+  await closesDialog(world);
   await reply;
   world.file('made');
   await goesOn(world);
@@ -194,7 +203,7 @@ export async function cancelWhileAPlanIsOpen(world) {
   await asked;
   await sleep(A_MOMENT);
   await world.cancel();
-  world.release();
+  await closesDialog(world);
   await reply;
   await goesOn(world);
 }
