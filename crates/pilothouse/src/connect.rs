@@ -91,7 +91,8 @@ impl Options {
             let home = Store::of_user().ok().map(|store| store.config_home().to_owned());
             let mirror = self.mirror(home, None);
             let (handle, events) = self.connection(&servers, mirror.as_ref())?.over(transport);
-            self.shake_hands(handle, events, servers, Vec::new(), mirror, None, None).await
+            let launched = Launched { handle, events, servers, command: Vec::new(), mirror, files: None };
+            self.shake_hands(launched, None).await
         })
     }
 
@@ -124,7 +125,7 @@ impl Options {
         let (handle, events) =
             connecting.child(spawn).await.map_err(|error| Error::Spawn(Arc::new(error)))?;
         let command = std::iter::once(program.into_os_string()).chain(args).collect();
-        self.shake_hands(handle, events, servers, command, mirror, files, first).await
+        self.shake_hands(Launched { handle, events, servers, command, mirror, files }, first).await
     }
 
     /// Copies what the CLI writes below its configuration directory to the session store, if there is one.
@@ -170,16 +171,8 @@ impl Options {
         Ok(connect)
     }
 
-    async fn shake_hands(
-        self,
-        handle: Handle<Host>,
-        events: Events<AgentFrame>,
-        servers: Arc<ServerSet>,
-        command: Vec<OsString>,
-        mirror: Option<Mirror>,
-        files: Option<TempDir>,
-        first: Option<HostFrame>,
-    ) -> Result<Session, Error> {
+    async fn shake_hands(self, launched: Launched, first: Option<HostFrame>) -> Result<Session, Error> {
+        let Launched { handle, events, servers, command, mirror, files } = launched;
         let registration = initialize::initialize(&self, &servers).await;
         // Before the CLI shakes hands with them, which it may do before it answers: what a server says then is heard.
         for server in servers.names().iter().filter_map(|name| servers.get(name)) {
@@ -251,6 +244,18 @@ impl Options {
         }
         Ok(Session { shared })
     }
+}
+
+/// A connection to a CLI that has not been asked to initialize yet.
+struct Launched {
+    handle: Handle<Host>,
+    events: Events<AgentFrame>,
+    servers: Arc<ServerSet>,
+    /// The command line, for error messages; empty if this end started no process.
+    command: Vec<OsString>,
+    mirror: Option<Mirror>,
+    /// Arguments that were too long for the command line.
+    files: Option<TempDir>,
 }
 
 /// Awaits a future, and does something else after its first step.
