@@ -260,7 +260,7 @@ async fn a_session_is_closed_with_open_approvals(stage: Stage) {
             let fired = fired.clone();
             async move {
                 request.cancelled().cancelled().await;
-                drop(fired.send(()));
+                let _ = fired.send(());
                 std::future::pending::<()>().await;
             }
         },

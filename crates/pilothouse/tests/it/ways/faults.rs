@@ -307,6 +307,6 @@ async fn a_result_that_comes_twice_ends_one_turn(stage: Stage) {
 
 async fn a_turn_without_a_result_ends(stage: Stage) {
     let (session, turn) = sent(stage.faulty("no_result")).await;
-    assert!(matches!(soon(turn).await, Err(Error::Turn { .. })));
+    assert!(matches!(soon(turn).await, Err(Error::NoResult(_))));
     closed(&session).await;
 }
