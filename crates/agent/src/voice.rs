@@ -2,7 +2,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use pilothouse_proto::message::{MessageStreamEvent, StreamEvent, ToolUseMeta};
+use pilothouse_proto::message::{
+    AbandonedBlocks, BlockDelta, MessageStop, MessageStreamEvent, StreamEvent, ToolUseMeta,
+};
 use pilothouse_proto::system::{TaskProgress, TaskUsage};
 use pilothouse_proto::{
     AgentFrame, Content, ContentBlock, Extra, Message, MessageParam, Opt, Role, System, ToolResultBlock,
@@ -254,9 +256,34 @@ impl Voice {
 
     /// An event of an answer that is being written.
     pub(crate) fn stream(&self, event: MessageStreamEvent, message_id: &str, first_after: Option<Duration>) {
+        self.stream_frame(event, message_id, first_after, None);
+    }
+
+    /// The end of a message that was cut off: its blocks from `first` on will not come.
+    pub(crate) fn stream_abandoned(&self, message_id: &str, first: u64) {
+        let abandoned = AbandonedBlocks {
+            api_message_id: message_id.to_owned(),
+            from_block_index: first,
+            extra: Extra::new(),
+        };
+        let event = MessageStreamEvent::MessageStop(MessageStop::default());
+        self.stream_frame(event, message_id, None, Some(abandoned));
+    }
+
+    fn stream_frame(
+        &self,
+        event: MessageStreamEvent,
+        message_id: &str,
+        first_after: Option<Duration>,
+        abandoned: Option<AbandonedBlocks>,
+    ) {
         if self.caller.is_some() || !self.session.launch().partial_messages {
             return;
         }
+        // The beginning of the first answer names the prompts, as its whole message does later.
+        let begins = matches!(event, MessageStreamEvent::MessageStart(_)) && self.told_prompts.is_none();
+        let prompts: &[String] = if begins { &self.prompts } else { &[] };
+        let thinking_display = shows_thinking(&event).then(|| "updates".to_owned());
         let frame = StreamEvent {
             event,
             session_id: self.session.id(),
@@ -265,12 +292,12 @@ impl Voice {
             ttft_ms: first_after
                 .map(|after| (self.session.stamp().took(after).as_millis() as u64).into())
                 .into(),
-            user_message_uuid: Opt::Absent,
-            user_message_uuids: Opt::Absent,
+            user_message_uuid: prompts.first().cloned().into(),
+            user_message_uuids: (!prompts.is_empty()).then(|| prompts.to_vec()).into(),
             resume_reason: Opt::Absent,
             api_message_id: message_id.into(),
-            thinking_display: Opt::Absent,
-            abandoned_blocks: Opt::Absent,
+            thinking_display: thinking_display.into(),
+            abandoned_blocks: abandoned.into(),
             extra: Extra::new(),
         };
         self.emit(AgentFrame::StreamEvent(Box::new(frame)));
@@ -366,6 +393,18 @@ impl Voice {
             self.session.output().emit(frame);
         }
         self.recorder.mirror(self.session.output());
+    }
+}
+
+/// Whether hosts are told with an event how thinking is to be shown: where a message or a thought begins, and with each piece of a thought.
+fn shows_thinking(event: &MessageStreamEvent) -> bool {
+    match event {
+        MessageStreamEvent::MessageStart(_) => true,
+        MessageStreamEvent::ContentBlockStart(start) => {
+            matches!(start.content_block, ContentBlock::Thinking(_))
+        }
+        MessageStreamEvent::ContentBlockDelta(delta) => matches!(delta.delta, BlockDelta::Thinking(_)),
+        _ => false,
     }
 }
 

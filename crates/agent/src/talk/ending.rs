@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use pilothouse_model::{Event, full_usage};
 use pilothouse_proto::message::{
-    ContentBlockStop, MessageDelta, MessageDeltaBody, MessageStop, MessageStreamEvent, StopReason, Usage,
+    ContentBlockStop, MessageDelta, MessageDeltaBody, MessageStreamEvent, StopReason, Usage,
 };
 use pilothouse_proto::system::InformationalLevel;
 use pilothouse_proto::{ContentBlock, Extra, Message, Opt};
@@ -39,8 +39,9 @@ impl Talking {
             .map(|message| message.usage.as_deref().cloned().unwrap_or_default());
         // What a signal cuts off is nobody's decision: who takes the session up again finds it open.
         let ends_by_signal = self.talk.session.ending().is_cancelled();
+        let mut told = self.draft.blocks as u64;
         if let Some(message) = cut_off.filter(|_| !ends_by_signal) {
-            self.tell_cut_off(message);
+            told += self.tell_cut_off(message);
         }
         match end {
             // The money is spent: what was begun is not waited for, and its results are not told.
@@ -65,7 +66,7 @@ impl Talking {
             }
         }
         if let Some(usage) = cut_usage {
-            self.close_stream(usage);
+            self.close_stream(usage, told);
         }
     }
 
@@ -82,8 +83,8 @@ impl Talking {
     }
 
     /// What there is of a message that was stopped, beyond the blocks that were told already. Half a call is no call, and
-    /// half a thought is nobody's: it has no signature, without which the API takes no thought back.
-    fn tell_cut_off(&mut self, mut message: Message) {
+    /// half a thought is nobody's: it has no signature, without which the API takes no thought back. Gives how many blocks were told.
+    fn tell_cut_off(&mut self, mut message: Message) -> u64 {
         message.content.retain(|block| {
             block.as_tool_use().is_none_or(|call| self.calls.iter().any(|known| known.id == call.id))
         });
@@ -95,11 +96,13 @@ impl Talking {
             self.said.text = text.to_owned();
         }
         self.talk.history.add_assistant(content);
+        let told = rest.len() as u64;
         if !rest.is_empty() {
             message.content = rest;
             let request_id = self.draft.request_id.clone();
             self.talk.voice.assistant(message, request_id.as_deref(), true);
         }
+        told
     }
 
     /// Waits for the calls that run, which know that they are to stop, and gives the others a result without running.
@@ -127,7 +130,7 @@ impl Talking {
     }
 
     /// A host that follows the stream sees the message closed, though the API never did it.
-    fn close_stream(&self, usage: Usage) {
+    fn close_stream(&self, usage: Usage, told: u64) {
         let voice = &self.talk.voice;
         let index = self.draft.blocks as u64;
         let events = [
@@ -142,11 +145,11 @@ impl Talking {
                 context_management: Opt::Null,
                 extra: Extra::new(),
             })),
-            MessageStreamEvent::MessageStop(MessageStop::default()),
         ];
         for event in events {
             voice.stream(event, &self.draft.id, None);
         }
+        voice.stream_abandoned(&self.draft.id, told);
     }
 }
 
