@@ -335,7 +335,7 @@ async fn a_handler_panics_a_hundred_times(stage: Stage) {
         move |_: PermissionRequest| {
             let n = counter.fetch_add(1, Ordering::SeqCst);
             async move {
-                if n % 2 == 0 {
+                if n.is_multiple_of(2) {
                     later().await;
                 }
                 panic!("on purpose");

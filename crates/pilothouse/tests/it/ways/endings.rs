@@ -66,7 +66,7 @@ async fn close_while_a_turn_streams_ends_the_turn(stage: Stage) {
         connected(stage.script("hello; read -r line; while :; do text more; sleep 0.01; done")).await;
     let mut turn = soon(session.send("go")).await.unwrap();
     soon(turn.next()).await.unwrap().unwrap();
-    let reading = tokio::spawn(async move { turn.await });
+    let reading = tokio::spawn(turn);
     closed(&session).await;
     ended(soon(reading).await.unwrap());
 }
@@ -130,7 +130,7 @@ async fn a_task_that_reads_a_turn_is_aborted(stage: Stage) {
     let session = connected(stage.faulty("plain")).await;
     for pause in [0, 1, 5] {
         let turn = soon(session.send("go")).await.unwrap();
-        let reading = tokio::spawn(async move { turn.await });
+        let reading = tokio::spawn(turn);
         tokio::time::sleep(Duration::from_millis(pause)).await;
         reading.abort();
         drop(reading.await);

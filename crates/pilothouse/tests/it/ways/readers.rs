@@ -102,7 +102,7 @@ async fn a_reader_of_all_events_that_is_dropped_wakes_the_others(stage: Stage) {
     for _ in 0..5 {
         let mut all = session.events();
         let turn = soon(session.send("go")).await.unwrap();
-        let reading = tokio::spawn(async move { turn.await });
+        let reading = tokio::spawn(turn);
         // Polled last, and then gone.
         tokio::select! {
             _ = all.next() => {}
@@ -141,7 +141,7 @@ async fn a_turn_moved_to_another_task_goes_on(stage: Stage) {
     .await;
     let mut turn = soon(session.send("go")).await.unwrap();
     assert!(tokio::time::timeout(Duration::from_millis(50), turn.next()).await.is_err());
-    let reading = tokio::spawn(async move { turn.await });
+    let reading = tokio::spawn(turn);
     assert_eq!(soon(reading).await.unwrap().unwrap().text(), "done");
     closed(&session).await;
 }
@@ -154,7 +154,7 @@ async fn idle_returns_while_another_task_reads(stage: Stage) {
             let session = session.clone();
             async move { session.idle().await }
         });
-        let reading = tokio::spawn(async move { turn.await });
+        let reading = tokio::spawn(turn);
         soon(reading).await.unwrap().unwrap();
         soon(waiting).await.unwrap().unwrap();
     }
