@@ -96,14 +96,45 @@ fn first_word(text: &str) -> impl Iterator<Item = char> + '_ {
     })
 }
 
+/// Whether the grammar rejects the text, or reads it otherwise than a shell does.
+fn is_misread(root: Node<'_>, text: &str) -> bool {
+    root.has_error() || has_masked_delimiter(text) || has_joined_backticks(root, text)
+}
+
+/// Whether the grammar took two substitutions for one, as it does with "`a`" on each of two lines: then a backtick that
+/// no backslash escapes stands inside of a substitution that begins with one.
+fn has_joined_backticks(root: Node<'_>, text: &str) -> bool {
+    if text.bytes().filter(|b| *b == b'`').count() < 4 {
+        return false;
+    }
+    let mut open = vec![root];
+    while let Some(node) = open.pop() {
+        let inner = slice(node, text).strip_prefix('`').and_then(|rest| rest.strip_suffix('`'));
+        if node.kind() == "command_substitution" && inner.is_some_and(has_bare_backtick) {
+            return true;
+        }
+        let mut cursor = node.walk();
+        open.extend(node.children(&mut cursor));
+    }
+    false
+}
+
+fn has_bare_backtick(text: &str) -> bool {
+    let mut escaped = false;
+    text.bytes().any(|b| {
+        let is_bare = b == b'`' && !escaped;
+        escaped = b == b'\\' && !escaped;
+        is_bare
+    })
+}
+
 /// Reads a command line by the grammar.
 pub(crate) fn read(text: &str) -> TreeReading {
     let Some(tree) = (!super::is_too_long(text)).then(|| parse(text)).flatten() else {
         return TreeReading { found: scan(text).map(Found::Command).collect(), has_error: true };
     };
     let root = tree.root_node();
-    let mut reading =
-        TreeReading { found: Vec::new(), has_error: root.has_error() || has_masked_delimiter(text) };
+    let mut reading = TreeReading { found: Vec::new(), has_error: is_misread(root, text) };
     if reading.has_error {
         reading.found.extend(scan(text).map(Found::Command));
     }
@@ -125,7 +156,7 @@ pub(crate) fn parts(text: &str) -> Vec<&str> {
     let Some(tree) = (!super::is_too_long(text)).then(|| parse(text)).flatten() else { return Vec::new() };
     let root = tree.root_node();
     let mut parts = Vec::new();
-    if root.has_error() || has_masked_delimiter(text) {
+    if is_misread(root, text) {
         return parts;
     }
     let mut open = vec![root];

@@ -75,3 +75,18 @@ fn here_documents_that_end_at_such_a_word_are_unreadable() {
         assert_eq!(read(text).has_error, unreadable, "{text:?}");
     }
 }
+
+/// The grammar takes the second and third backtick for letters of one long name.
+#[test]
+fn substitutions_that_the_grammar_joins_are_unreadable() {
+    for (text, unreadable) in [
+        ("`ls`\n`ls`", true),
+        ("`ls` \n `rm x`", true),
+        ("`ls`;`ls`", false),
+        ("`ls`\n$(ls)", false),
+        ("echo `echo \\`ls\\``", false),
+        ("echo 'a `b`\n`c`'", false),
+    ] {
+        assert_eq!(read(text).has_error, unreadable, "{text:?}");
+    }
+}
