@@ -323,7 +323,7 @@ export async function commands_are_completed(world) {
   const page = await world.page();
   await world.start(page, 'hello');
   await page.locator('.row.turn').waitFor();
-  const field = page.getByRole('textbox', { name: 'Message' });
+  const field = page.getByRole('textbox', { name: 'Message', exact: true });
   await field.fill('/');
   const list = page.getByRole('listbox', { name: 'Commands' });
   await list.waitFor();
@@ -342,7 +342,7 @@ export async function pictures(world) {
   const page = await world.page();
   await world.start(page, 'hello');
   await page.locator('.row.turn').waitFor();
-  await page.getByRole('textbox', { name: 'Message' }).focus();
+  await page.getByRole('textbox', { name: 'Message', exact: true }).focus();
   await page.evaluate(async () => {
     const canvas = new OffscreenCanvas(40, 30);
     canvas.getContext('2d').fillRect(0, 0, 40, 30);

@@ -34,7 +34,7 @@ export async function interrupting_with_words(world) {
   const page = await world.page();
   await world.start(page, 'a never ending story');
   await page.locator('.streaming').getByText('on and on').waitFor();
-  await page.getByRole('textbox', { name: 'Message' }).fill('enough of that');
+  await page.getByRole('textbox', { name: 'Message', exact: true }).fill('enough of that');
   await page.getByRole('radio', { name: 'Interrupt' }).check();
   await page.getByRole('button', { name: 'Send' }).click();
   await said(page, /You said: [^]*enough of that/);
@@ -42,7 +42,7 @@ export async function interrupting_with_words(world) {
   // That was once: what is said next waits again, unless somebody says otherwise.
   await say(page, 'a never ending story');
   await page.locator('.streaming').getByText('on and on').waitFor();
-  await page.getByRole('textbox', { name: 'Message' }).fill('no hurry');
+  await page.getByRole('textbox', { name: 'Message', exact: true }).fill('no hurry');
   assert.equal(await page.getByRole('radio', { name: 'Queue' }).isChecked(), true);
   await page.getByRole('button', { name: 'Send' }).click();
   await page.getByRole('list', { name: 'Waiting messages' }).getByText('no hurry').waitFor();
@@ -157,7 +157,7 @@ export async function a_message_that_is_too_large(world) {
   await page.reload();
   await world.start(page, 'hello');
   await page.locator('.row.turn').waitFor();
-  const field = page.getByRole('textbox', { name: 'Message' });
+  const field = page.getByRole('textbox', { name: 'Message', exact: true });
   await field.focus();
   // Pictures of nothing but noise, as no others are large when they have been made small.
   await page.evaluate(async () => {
@@ -383,7 +383,7 @@ export async function a_phone_with_its_keyboard(world) {
   await until('all of it is seen', async () => (await seen('.approval .preview, .approval textarea, .approval .button', 400)) === 5);
   await page.getByRole('button', { name: 'Deny', exact: true }).tap();
   await page.locator('.row.turn').waitFor();
-  await page.getByRole('textbox', { name: 'Message' }).fill('one\ntwo\nthree');
+  await page.getByRole('textbox', { name: 'Message', exact: true }).fill('one\ntwo\nthree');
   await until('what is typed is seen', async () => (await seen('.composer-field, .send', 400)) === 2);
   await page.setViewportSize({ width: 360, height: 740 });
   // Others lay it over the page: then the page makes room itself, and takes it back.
@@ -426,7 +426,7 @@ export async function ending_resuming_replaying(world) {
   await page.locator('.row.resolved').waitFor();
   await page.getByRole('link', { name: 'Back to the session' }).click();
   await page.getByRole('button', { name: 'Resume' }).click();
-  await page.getByRole('textbox', { name: 'Message' }).waitFor();
+  await page.getByRole('textbox', { name: 'Message', exact: true }).waitFor();
   await say(page, 'back again');
   await said(page, 'You said: back again');
   assert.ok(page.url().includes(session) || (await page.locator('.row.user').count()) > 0);
@@ -474,7 +474,7 @@ export async function devices(world) {
   await watcher.getByText('This device may look, but not decide.').waitFor();
   assert.equal(await watcher.getByRole('button', { name: 'New session' }).count(), 0);
   assert.equal(await watcher.getByRole('button', { name: 'Allow once' }).isDisabled(), true);
-  assert.equal(await watcher.getByRole('textbox', { name: 'Message' }).isVisible(), false);
+  assert.equal(await watcher.getByRole('textbox', { name: 'Message', exact: true }).isVisible(), false);
   await page.getByRole('button', { name: 'Revoke Guest' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
   // The guest is out at once, and stays out.

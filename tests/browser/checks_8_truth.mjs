@@ -33,7 +33,7 @@ export async function a_log_that_fails_ends_the_session_for_all_to_see(world) {
   await card(page).waitFor({ state: 'detached' });
   await page.locator('.gone').getByText('the disk is full').waitFor();
   await page.locator('.gone').getByRole('button', { name: 'Resume' }).waitFor();
-  assert.equal(await page.getByRole('textbox', { name: 'Message' }).isVisible(), false);
+  assert.equal(await page.getByRole('textbox', { name: 'Message', exact: true }).isVisible(), false);
 }
 
 export async function what_waits_no_longer_is_not_shown(world) {
@@ -117,7 +117,7 @@ export async function the_bridge_says_how_long_a_message_may_be(world) {
   const page = await world.page();
   await world.start(page, 'hello');
   await rested(page);
-  const field = page.getByRole('textbox', { name: 'Message' });
+  const field = page.getByRole('textbox', { name: 'Message', exact: true });
   await field.fill('letters '.repeat(3000));
   await Promise.all([
     page.locator('.toast').getByText('Too large for one message').waitFor(),

@@ -384,10 +384,10 @@ export async function every_screen_has_one_main_and_its_headings_in_order(world)
     await say(page, 'later');
     await page.locator('.queue-when').waitFor();
     await inspect('a question and a queue');
-    await page.getByRole('textbox', { name: 'Message' }).fill('/');
+    await page.getByRole('textbox', { name: 'Message', exact: true }).fill('/');
     await page.getByRole('listbox', { name: 'Commands' }).waitFor();
     await inspect('commands');
-    await page.getByRole('textbox', { name: 'Message' }).fill('');
+    await page.getByRole('textbox', { name: 'Message', exact: true }).fill('');
     await page.evaluate(() => { location.hash = location.hash.replace('/s/', '/replay/'); });
     await page.getByRole('slider').waitFor();
     await inspect('a replay');

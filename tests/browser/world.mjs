@@ -198,7 +198,7 @@ export class World {
 
 /** Says something in the chat. */
 export async function say(page, words) {
-  await page.getByRole('textbox', { name: 'Message' }).fill(words);
+  await page.getByRole('textbox', { name: 'Message', exact: true }).fill(words);
   await page.getByRole('button', { name: 'Send' }).click();
 }
 
