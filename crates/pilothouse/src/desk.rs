@@ -98,11 +98,11 @@ impl Desk {
 
 impl Serve<Host> for Desk {
     fn serve(&mut self, inbound: Inbound<Host>) {
-        let Inbound { request, token, responder, .. } = inbound;
+        let Inbound { request, token, responder, after, .. } = inbound;
         match request {
             AgentRequest::CanUseTool(ask) => match &self.handlers.permission {
                 Some(handler) => {
-                    run(handler.call(PermissionRequest::new(ask, token, responder)));
+                    run(handler.call(PermissionRequest::new(ask, token, responder, after)));
                 }
                 None => responder.error("this host has no permission handler"),
             },

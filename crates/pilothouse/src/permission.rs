@@ -57,11 +57,13 @@ pub struct PermissionRequest {
     ask: Box<CanUseTool>,
     token: Token,
     responder: Option<Responder>,
+    /// How many events arrived before it.
+    pub(crate) after: u64,
 }
 
 impl PermissionRequest {
-    pub(crate) fn new(ask: Box<CanUseTool>, token: Token, responder: Responder) -> Self {
-        Self { ask, token, responder: Some(responder) }
+    pub(crate) fn new(ask: Box<CanUseTool>, token: Token, responder: Responder, after: u64) -> Self {
+        Self { ask, token, responder: Some(responder), after }
     }
 
     /// Cancelled when the CLI withdraws the request, for instance on an interrupt.

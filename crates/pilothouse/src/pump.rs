@@ -207,6 +207,28 @@ impl Pump {
         }
     }
 
+    /// Returns when the first `count` events of the connection are in the queues of their readers, or none will come any
+    /// more. Cancel-safe.
+    pub(crate) async fn sorted(&self, count: u64) {
+        {
+            let mut state = self.0.lock();
+            state.awaited = state.awaited.max(count);
+        }
+        self.0.look.notify_one();
+        loop {
+            let mut changed = std::pin::pin!(self.0.changed.notified());
+            // Registered before the state is looked at, or a change in between would wake nobody.
+            changed.as_mut().enable();
+            {
+                let state = self.0.lock();
+                if state.ended.is_some() || state.sorted >= count {
+                    return;
+                }
+            }
+            changed.await;
+        }
+    }
+
     /// Delivers an event that this end made itself.
     pub(crate) fn inject(&self, event: Event) {
         self.0.route(vec![event]);
@@ -300,6 +322,14 @@ impl Shared {
             drop(state);
             self.look.notify_one();
         }
+    }
+
+    /// Sorts events of the connection.
+    fn sort(&self, events: Vec<Event>) {
+        self.change(|state| {
+            state.sorted += events.len() as u64;
+            events.into_iter().for_each(|event| state.route(event));
+        });
     }
 
     /// Sorts events and wakes those who have got one.

@@ -112,6 +112,14 @@ impl Session {
         Box::pin(async move { self.shared.handle.send(&frame).await.map_err(Error::from) })
     }
 
+    /// Waits until every event that the CLI wrote before `request` can be read without waiting.
+    ///
+    /// Requests and events reach a host by different ways, so a handler may run before the reader of events has the message
+    /// that the request is about. Returns at once when the session has ended. Cancel-safe.
+    pub async fn events_before(&self, request: &crate::PermissionRequest) {
+        self.shared.pump.sorted(request.after).await;
+    }
+
     /// Waits until nothing runs and nothing is queued.
     ///
     /// # Errors

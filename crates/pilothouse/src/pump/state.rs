@@ -34,6 +34,10 @@ pub(super) struct State {
     pub(super) idlers: usize,
     /// One of them waits until everything that has arrived is sorted.
     pub(super) sorting: bool,
+    /// How many events of the connection are sorted.
+    pub(super) sorted: u64,
+    /// How many must be sorted before a handler goes on.
+    pub(super) awaited: u64,
     /// The session is gone.
     pub(super) abandoned: bool,
 }
@@ -85,13 +89,17 @@ impl State {
             queued: 0,
             idlers: 0,
             sorting: false,
+            sorted: 0,
+            awaited: 0,
             abandoned: false,
         }
     }
 
-    /// Whether the task should take more: while readers are not far behind, or one of them has nothing.
+    /// Whether the task should take more: while readers are not far behind, one of them has nothing, or a handler waits
+    /// for what came before its request.
     pub(super) fn wants_events(&self) -> bool {
         self.queued < AHEAD
+            || self.sorted < self.awaited
             || self.idlers > 0
             || self.slots.iter().any(|slot| slot.waker.is_some())
             || self.listeners.iter().any(|listener| listener.waker.is_some())

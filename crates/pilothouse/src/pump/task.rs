@@ -27,7 +27,7 @@ impl Task {
                 // Cancel-safe: a batch is taken whole or not at all.
                 batch = events.next_batch(), if wants.events => {
                     let Some(batch) = batch else { break };
-                    self.0.route(batch);
+                    self.0.sort(batch);
                     quiet_at = Instant::now() + QUIET;
                 }
                 // Cancel-safe: a point in time.

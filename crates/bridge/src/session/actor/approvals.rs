@@ -20,6 +20,9 @@ use crate::session::refusal::Refusal;
 impl Actor {
     /// Everything that the CLI wrote before it asked is in the log before the request is.
     pub(super) async fn asked(&mut self, request: pilothouse::PermissionRequest) {
+        if let Some(cli) = &self.cli {
+            cli.session.events_before(&request).await;
+        }
         for _ in 0..FRAMES_BEFORE_APPROVAL {
             let Some(cli) = &mut self.cli else { break };
             let frame = tokio::select! {
