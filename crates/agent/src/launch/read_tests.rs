@@ -208,10 +208,12 @@ fn a_subcommand_is_a_prompt_where_something_is_to_be_printed() {
 /// Each row is what the real CLI 2.1.326 prints for the same variables.
 #[test]
 fn auth_status_names_the_variable_that_pays_and_fails_without_one() {
+    /// Variables, whether they log in, the method, and the variable of the key.
+    type Case<'a> = (&'a [(&'a str, &'a str)], bool, &'a str, Option<&'a str>);
     let key = ("ANTHROPIC_API_KEY", "k");
     let token = ("ANTHROPIC_AUTH_TOKEN", "t");
     let oauth = ("CLAUDE_CODE_OAUTH_TOKEN", "o");
-    let cases: [(&[(&str, &str)], bool, &str, Option<&str>); 7] = [
+    let cases: [Case<'_>; 7] = [
         (&[], false, "none", None),
         (&[("ANTHROPIC_API_KEY", "")], false, "none", None),
         (&[key], true, "api_key", Some("ANTHROPIC_API_KEY")),
