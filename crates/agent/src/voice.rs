@@ -396,7 +396,7 @@ impl Voice {
     }
 }
 
-/// Whether hosts are told with an event how thinking is to be shown: where a message or a thought begins, and with each piece of a thought.
+/// True for the stream events that carry `thinking_display`: message start, start of a thinking block, thinking deltas.
 fn shows_thinking(event: &MessageStreamEvent) -> bool {
     match event {
         MessageStreamEvent::MessageStart(_) => true,

@@ -18,7 +18,7 @@ const API_KEY: &str = "ANTHROPIC_API_KEY";
 pub struct AuthStatus {
     /// For stdout.
     pub text: String,
-    /// Whether there is a key or a token; without one the exit code is 1.
+    /// True with a key or a token; without one the exit code is 1.
     pub logged_in: bool,
 }
 

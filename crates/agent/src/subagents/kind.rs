@@ -98,7 +98,7 @@ impl Kind {
         !NEVER.contains(&tool) && !named(&self.disallowed) && self.tools.as_deref().is_none_or(named)
     }
 
-    /// Whether its list names this very tool, and nothing takes it away.
+    /// True if the definition lists this tool by name and does not disallow it.
     pub(crate) fn lists(&self, tool: &str) -> bool {
         let named = |list: &[String]| list.iter().any(|rule| tool_of(rule) == tool);
         !self.disallowed.iter().any(|rule| tool_of(rule) == "*")

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// What an address begins with. Other schemes are not linked: they could start a program.
+/// The schemes that become links. Others could start a program.
 const SCHEMES: [&str; 2] = ["https://", "http://"];
 
 /// The first address in a text, without the punctuation of the sentence around it.

@@ -315,7 +315,7 @@ fn mode_told(kind: &str, frame: &str) -> Option<String> {
     serde_json::from_str::<Status>(frame).ok().filter(|_| may_tell)?.permission_mode
 }
 
-/// What runs in the background from now on, if the frame says so. Tasks that the CLI keeps for itself are left out.
+/// The background tasks that a frame lists, without those that the CLI keeps for itself.
 fn background_told(kind: &str, frame: &str) -> Option<Vec<String>> {
     #[derive(Deserialize)]
     struct Changed {
