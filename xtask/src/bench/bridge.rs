@@ -53,7 +53,7 @@ const LOADS: &[Load] = &[
                 about: "idle connection, resident memory",
                 field: "/bytes_per_connection",
                 unit: "bytes",
-                bound: Bound::AtMost(8192.0),
+                bound: Bound::AtMost(12_288.0),
             },
         ],
     },
@@ -80,7 +80,7 @@ const LOADS: &[Load] = &[
             about: "100 subscribers under load, CPU per delivery",
             field: "/cpu_ns_per_delivery",
             unit: "ns",
-            bound: Bound::Of(Server::Node, 0.04),
+            bound: Bound::Of(Server::Node, 1.0 / 15.0),
         }],
     },
     Load {
@@ -89,7 +89,7 @@ const LOADS: &[Load] = &[
             about: "1 000 subscribers under load, CPU per delivery",
             field: "/cpu_ns_per_delivery",
             unit: "ns",
-            bound: Bound::Of(Server::Node, 0.04),
+            bound: Bound::Of(Server::Node, 1.0 / 15.0),
         }],
     },
     Load {

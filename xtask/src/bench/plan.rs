@@ -90,7 +90,7 @@ const ALL: &[Workload] = {
             about: "text deltas of 231 bytes, 64 KiB per write",
             mode: "deltas",
             n: 400_000,
-            rows: &[row(CpuPerMessage, Floor(0.75)), row(PeakMemory, Plain(8.0))],
+            rows: &[row(CpuPerMessage, Floor(0.8)), row(PeakMemory, Plain(10.0))],
             ..BASIC
         },
         Workload {
@@ -107,7 +107,7 @@ const ALL: &[Workload] = {
             about: "assistant messages of 2 KB",
             mode: "assist",
             n: 60_000,
-            rows: &[row(CpuPerMessage, Floor(0.85))],
+            rows: &[row(CpuPerMessage, Floor(0.9))],
             ..BASIC
         },
         Workload {
@@ -116,7 +116,7 @@ const ALL: &[Workload] = {
             mode: "big",
             n: 4,
             env: &[("FAKE_SIZE", "10485760")],
-            rows: &[row(CpuPerMessage, Floor(1.0))],
+            rows: &[row(CpuPerMessage, Floor(1.1))],
             ..BASIC
         },
         Workload {
@@ -124,7 +124,7 @@ const ALL: &[Workload] = {
             about: "one line of 50 MiB",
             mode: "big",
             env: &[("FAKE_SIZE", "52428800")],
-            rows: &[row(CpuPerMessage, Bound::None), row(PeakMemory, Plain(135.0))],
+            rows: &[row(CpuPerMessage, Bound::None), row(PeakMemory, Plain(150.0))],
             ..BASIC
         },
         Workload {
@@ -133,7 +133,7 @@ const ALL: &[Workload] = {
             mode: "perm",
             n: 5000,
             one_core: true,
-            rows: &[row(RoundTrip, Floor(1.35))],
+            rows: &[row(RoundTrip, Floor(1.6))],
             ..BASIC
         },
         Workload {
@@ -142,7 +142,7 @@ const ALL: &[Workload] = {
             mode: "hook",
             n: 5000,
             one_core: true,
-            rows: &[row(RoundTrip, Floor(1.35))],
+            rows: &[row(RoundTrip, Floor(1.6))],
             ..BASIC
         },
         Workload {
@@ -151,7 +151,7 @@ const ALL: &[Workload] = {
             mode: "mcp",
             n: 5000,
             one_core: true,
-            rows: &[row(RoundTrip, Floor(1.5))],
+            rows: &[row(RoundTrip, Floor(1.75))],
             ..BASIC
         },
         Workload {
@@ -159,7 +159,7 @@ const ALL: &[Workload] = {
             about: "small turns in one session, one core",
             turns: 3000,
             one_core: true,
-            rows: &[row(Turnaround, Floor(0.85))],
+            rows: &[row(Turnaround, Floor(1.1))],
             ..BASIC
         },
         Workload {
@@ -175,7 +175,7 @@ const ALL: &[Workload] = {
             about: "start the CLI, handshake, one turn; 15 times",
             driver: "oneshot",
             env: &[("BENCH_SHOTS", "15")],
-            rows: &[row(SpawnToResult, Floor(1.05)), row(StartsPerSession, Plain(1.0))],
+            rows: &[row(SpawnToResult, Floor(1.15)), row(StartsPerSession, Plain(1.0))],
             ..BASIC
         },
         Workload {
@@ -185,7 +185,7 @@ const ALL: &[Workload] = {
             driver: "fleet",
             n: 30_000,
             env: &[("BENCH_K", "16")],
-            rows: &[row(CpuPerMessage, Floor(0.8)), row(IdleSession, Plain(32.0))],
+            rows: &[row(CpuPerMessage, Floor(0.85)), row(IdleSession, Plain(32.0))],
             ..BASIC
         },
     ]
