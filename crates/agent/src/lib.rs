@@ -76,6 +76,7 @@ pub use agent::{Agent, Complain, Finish, Options, Signal};
 pub use history::History;
 pub use launch::{Launch, PROTOCOL_VERSION};
 pub use output::Output;
+pub use pilothouse_tools::{PARSER_ARGUMENT, ParserProgram, run_parser_worker};
 pub use questions::AskUserQuestion;
 pub use record::Recorder;
 pub use scene::{Scene, Subagent};

@@ -8,7 +8,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use pilothouse_agent::faults::{self, DoProcessFault, ProcessFault};
 use pilothouse_agent::launch::{Command, Environment, InputFormat, Launch};
-use pilothouse_agent::{Agent, Options, PROTOCOL_VERSION, Signal, Stamp, load_script, take_script_flag};
+use pilothouse_agent::{
+    Agent, Options, PARSER_ARGUMENT, PROTOCOL_VERSION, ParserProgram, Signal, Stamp, load_script,
+    take_script_flag,
+};
 use pilothouse_link::Transport;
 use pilothouse_model::{ApiConfig, MessagesApi, Model, Script, ScriptModel};
 use pilothouse_proto::launch::{Flag, Takes};
@@ -18,6 +21,17 @@ use crate::debug_log;
 
 /// Names a script to play, for hosts that choose the arguments themselves.
 const SCRIPT_VARIABLE: &str = "PILOTHOUSE_SCRIPT";
+
+/// Runs this process as a parser of documents, if that is what it was started for.
+pub(crate) fn parse_if_asked() -> Option<ExitCode> {
+    if std::env::args_os().nth(1).is_none_or(|first| first != PARSER_ARGUMENT) {
+        return None;
+    }
+    Some(match pilothouse_agent::run_parser_worker() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => refuse(&format!("Error: {error}")),
+    })
+}
 
 /// Runs an agent with these arguments, without the name of the program.
 pub(crate) fn main(arguments: impl Iterator<Item = String>) -> ExitCode {
@@ -51,6 +65,8 @@ pub(crate) fn main(arguments: impl Iterator<Item = String>) -> ExitCode {
             if let Err(warning) = debug_log::start(&mut launch) {
                 complain(&warning);
             }
+            // Without it PDFs are refused, with the reason.
+            launch.parser = ParserProgram::this_program().ok();
             run(*launch, script)
         }
         Err(refused) => refuse(&refused.0),

@@ -27,6 +27,9 @@ use crate::args::{Cli, Command};
 use crate::printer::Printer;
 
 fn main() -> ExitCode {
+    if let Some(code) = agent_main::parse_if_asked() {
+        return code;
+    }
     if std::env::args_os().nth(1).is_some_and(|first| first == serve::AGENT_ARGUMENT) {
         return agent_main::main(std::env::args().skip(2));
     }

@@ -8,6 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::args::Args;
 use crate::aside::aside;
+use crate::pattern::glob_problem;
 use crate::schema::{path_argument, schema_of};
 use crate::tool::{Input, Outcome, Running, Spec, Tool, Touch};
 use crate::walk::{Ground, is_still_there};
@@ -43,7 +44,10 @@ impl Tool for Glob {
     fn run<'a>(&'a self, input: Input, workspace: &'a Workspace, stop: CancellationToken) -> Running<'a> {
         Box::pin(async move {
             match Search::of(input, workspace) {
-                Ok(search) => aside(move || search.run(&stop)).await,
+                Ok(search) => {
+                    let stopped = stop.clone();
+                    aside(&stop, move || search.run(&stopped)).await
+                }
                 Err(refused) => refused,
             }
         })
@@ -65,6 +69,10 @@ impl Search {
         let root = root(&input, workspace);
         let mut args = Args::new("Glob", input);
         let pattern = args.text("pattern");
+        if let Some(problem) = glob_problem("pattern", &pattern) {
+            args.problem(problem);
+            return Err(args.refused());
+        }
         // Nothing in particular is everything.
         let pattern = if pattern.is_empty() { "**/*" } else { pattern.as_str() };
         // The folder was looked at above; here it only has to be a string.

@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::args::Args;
 use crate::aside::aside;
+use crate::pattern::{self, REGEX_CACHE, REGEX_SIZE};
 use crate::places::Place;
 use crate::schema::schema_of;
 use crate::tool::{Input, Outcome, Running, Spec, Tool, Touch};
@@ -60,7 +61,10 @@ impl Tool for Grep {
     fn run<'a>(&'a self, input: Input, workspace: &'a Workspace, stop: CancellationToken) -> Running<'a> {
         Box::pin(async move {
             match Search::of(input, workspace) {
-                Ok(search) => aside(move || search.run(&stop)).await,
+                Ok(search) => {
+                    let stopped = stop.clone();
+                    aside(&stop, move || search.run(&stopped)).await
+                }
                 Err(refused) => refused,
             }
         })
@@ -160,7 +164,7 @@ impl Search {
 }
 
 fn query(args: &mut Args) -> Option<Query> {
-    let pattern = args.text("pattern");
+    let regex = args.text("pattern");
     let multiline = args.flag("multiline");
     let around = args.maybe_count("-C").or_else(|| args.maybe_count("context")).unwrap_or(0) as usize;
     let mode = match args.maybe_text("output_mode").as_deref() {
@@ -176,12 +180,17 @@ fn query(args: &mut Args) -> Option<Query> {
     let after = args.maybe_count("-A").map_or(around, |n| n as usize);
     let numbers = args.maybe_flag("-n").unwrap_or(true);
     let only_matching = args.flag("-o");
+    if !pattern::is_short_regex(args, "pattern", &regex) {
+        return None;
+    }
     let matcher = RegexMatcherBuilder::new()
+        .size_limit(REGEX_SIZE)
+        .dfa_size_limit(REGEX_CACHE)
         .case_insensitive(args.flag("-i"))
         .multi_line(true)
         .dot_matches_new_line(multiline)
         .line_terminator((!multiline).then_some(b'\n'))
-        .build(&pattern);
+        .build(&regex);
     match matcher {
         Ok(matcher) => Some(Query {
             matcher,
@@ -208,6 +217,9 @@ struct Choice {
 
 impl Choice {
     fn of(root: &Path, glob: Option<&str>, kind: Option<&str>) -> Result<Self, String> {
+        if let Some(problem) = glob.and_then(|glob| pattern::glob_problem("glob", glob)) {
+            return Err(problem);
+        }
         let globs = glob.map(|glob| overrides(root, glob)).transpose();
         let types = kind.map(|kind| {
             let types = TypesBuilder::new().add_defaults().select(kind).build();

@@ -3,23 +3,30 @@
 //! This crate knows nothing of prompts, permission rules or the connection. A [`Tool`] gets the model's arguments and a
 //! [`Workspace`] and gives an [`Outcome`]; whether it may run at all was decided before. Inputs are hostile all the
 //! same: sizes are capped, devices and pipes are refused, links that move are not followed, files are replaced in one step,
-//! children die with their group.
+//! children die with their group. Documents of foreign formats are parsed in a process with limits of memory, CPU time and stack:
+//! a program gives it by [`Workspace::with_parser`] and calls [`run_parser_worker`] when started with [`PARSER_ARGUMENT`].
 
 mod args;
 mod aside;
 mod background;
 mod bash;
+mod bounded_json;
 mod edit;
 mod exit_code;
 mod glob;
 mod grep;
+mod html;
 mod image;
 mod large_output;
 mod notebook;
 mod notebook_view;
 mod output_dir;
+mod parser;
+mod parser_worker;
 mod patch;
+mod pattern;
 mod pdf;
+mod pdf_text;
 mod places;
 mod printed;
 mod read;
@@ -48,6 +55,10 @@ pub use grep::Grep;
 pub use large_output::too_large;
 pub use notebook::NotebookEdit;
 pub use output_dir::make as make_private_folder;
+pub use parser::{PARSER_ARGUMENT, ParserProgram};
+#[doc(hidden)]
+pub use parser_worker::parse_here;
+pub use parser_worker::run_parser_worker;
 pub use places::{Hold, Places};
 pub use read::Read;
 pub use shell::Reins;

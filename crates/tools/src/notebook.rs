@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::args::Args;
+use crate::bounded_json;
 use crate::places::Place;
 use crate::schema::{path_argument, schema_of};
 use crate::seen::{Extent, Sight};
@@ -111,7 +112,7 @@ impl Planned {
                 return Err(Outcome::misuse("the notebook was changed since it was read: read it again"));
             }
         }
-        let mut notebook: Value = serde_json::from_str(&file.text)
+        let mut notebook = bounded_json::parse(&file.text)
             .map_err(|e| Outcome::failed(format!("{} is not a valid notebook: {e}", path.display())))?;
         let change = Change { id: id.as_deref(), kind: kind.as_deref(), source: &source, mode: &mode };
         let done = change.apply(&mut notebook).map_err(Outcome::misuse)?;

@@ -1,8 +1,12 @@
 //! What `Read` shows of a notebook: its cells with their outputs, pictures among them.
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use crate::bounded_json;
 use crate::notebook::{cell_id, joined, language};
+use crate::parser::{ParseError, Parsers};
+use crate::parser_worker::Job;
 use crate::places::Place;
 use crate::text_file::{self, LARGEST_IMAGE, TextError};
 use crate::tool::{Done, Outcome};
@@ -13,29 +17,62 @@ const LARGEST_OUTPUT: usize = 10_000;
 /// The kinds of pictures that a model can look at.
 const PICTURES: [&str; 2] = ["image/png", "image/jpeg"];
 
+/// The most text that is shown of one notebook.
+const LARGEST_TEXT: usize = 320_000;
+/// The most base64 of pictures that is shown of one notebook.
+const LARGEST_PICTURES: usize = 20 << 20;
+
+/// What is shown of a notebook.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct View {
+    /// The blocks of the result.
+    blocks: Vec<Value>,
+    /// The cells, for programs.
+    cells: Vec<Value>,
+}
+
 /// What `Read` returns for a notebook.
-pub(crate) fn shown(place: &Place) -> Result<Outcome, TextError> {
+pub(crate) async fn shown(place: &Place, parsers: &Parsers) -> Result<Outcome, TextError> {
     let (path, file) = (&place.path, text_file::read(place)?);
-    let name = || path.display().to_string();
-    let notebook: Value = serde_json::from_str(&file.text)
-        .map_err(|e| TextError::Notebook { path: name(), problem: format!("it is no JSON ({e})") })?;
-    let cells = notebook.get("cells").and_then(Value::as_array).filter(|cells| cells.iter().all(is_cell));
-    let Some(cells) = cells else {
-        let problem = "it has no list of cells, each with its source".to_owned();
-        return Err(TextError::Notebook { path: name(), problem });
+    let failed = |problem: String| TextError::Notebook { path: path.display().to_string(), problem };
+    let View { blocks, cells } = match parsers.parse(&Job::Notebook, file.text.as_bytes()).await {
+        Ok(view) => serde_json::from_slice(&view).map_err(|error| failed(error.to_string()))?,
+        // Its limits are counted, so that it can be parsed here as well.
+        Err(ParseError::NoParser) => view(file.text.as_bytes()).map_err(failed)?,
+        Err(ParseError::Broken(problem)) => return Err(failed(problem)),
+        Err(error) => return Err(failed(error.to_string())),
     };
+    let structured = json!({ "type": "notebook", "file": { "filePath": path, "cells": cells } });
+    Ok(Outcome::Done(Box::new(Done { content: Value::Array(blocks), structured })))
+}
+
+/// What is shown of the notebook in this text.
+pub(crate) fn view(document: &[u8]) -> Result<View, String> {
+    let text = std::str::from_utf8(document).map_err(|error| error.to_string())?;
+    let notebook =
+        bounded_json::parse(text).map_err(|problem| format!("it cannot be read as JSON ({problem})"))?;
+    let all = notebook.get("cells").and_then(Value::as_array).filter(|cells| cells.iter().all(is_cell));
+    let all = all.ok_or("it has no list of cells, each with its source")?;
     let language = language(&notebook);
-    let views: Vec<Value> =
-        cells.iter().enumerate().map(|(at, cell)| cell_view(at, cell, language)).collect();
+    let mut cells = Vec::new();
     let mut blocks = Blocks::default();
-    for view in &views {
-        blocks.cell(view);
+    for (at, cell) in all.iter().enumerate() {
+        let view = cell_view(at, cell, language);
+        if blocks.is_full(&view) {
+            let left = all.len() - at;
+            blocks.text(&format!(
+                "({left} more cells: the notebook is longer than what is shown of one; read the rest with Bash, such as \
+                 `jq '.cells[{at}].source'`)"
+            ));
+            break;
+        }
+        blocks.cell(&view);
+        cells.push(view);
     }
-    if views.is_empty() {
+    if all.is_empty() {
         blocks.text("(the notebook has no cells)");
     }
-    let structured = json!({ "type": "notebook", "file": { "filePath": path, "cells": views } });
-    Ok(Outcome::Done(Box::new(Done { content: Value::Array(blocks.0), structured })))
+    Ok(View { blocks: blocks.blocks, cells })
 }
 
 fn is_cell(cell: &Value) -> bool {
@@ -96,9 +133,23 @@ fn cut(mut text: String) -> String {
 
 /// The blocks of a result: what is text in one piece, as far as no picture comes between.
 #[derive(Default)]
-struct Blocks(Vec<Value>);
+struct Blocks {
+    blocks: Vec<Value>,
+    text: usize,
+    pictures: usize,
+}
 
 impl Blocks {
+    /// Whether a cell is more than may be shown beside what is there already.
+    fn is_full(&self, view: &Value) -> bool {
+        let length = |value: Option<&Value>| value.and_then(Value::as_str).map_or(0, str::len);
+        let outputs = || view.get("outputs").and_then(Value::as_array).into_iter().flatten();
+        let text =
+            length(view.get("source")) + outputs().map(|output| length(output.get("text"))).sum::<usize>();
+        let pictures = outputs().map(|output| length(output.pointer("/image/image_data"))).sum::<usize>();
+        self.text + text > LARGEST_TEXT || self.pictures + pictures > LARGEST_PICTURES
+    }
+
     fn cell(&mut self, view: &Value) {
         let field = |name| view.get(name).and_then(Value::as_str).unwrap_or_default();
         let (id, kind) = (field("cell_id"), field("cellType"));
@@ -113,18 +164,20 @@ impl Blocks {
                 let source = json!({
                     "type": "base64", "media_type": picture["media_type"], "data": picture["image_data"],
                 });
-                self.0.push(json!({ "type": "image", "source": source }));
+                self.pictures += source.get("data").and_then(Value::as_str).map_or(0, str::len);
+                self.blocks.push(json!({ "type": "image", "source": source }));
             }
         }
     }
 
     fn text(&mut self, text: &str) {
-        match self.0.last_mut().and_then(|last| last.get_mut("text")) {
+        self.text += text.len();
+        match self.blocks.last_mut().and_then(|last| last.get_mut("text")) {
             Some(Value::String(before)) => {
                 before.push('\n');
                 before.push_str(text);
             }
-            _ => self.0.push(json!({ "type": "text", "text": text })),
+            _ => self.blocks.push(json!({ "type": "text", "text": text })),
         }
     }
 }

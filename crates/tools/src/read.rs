@@ -82,12 +82,12 @@ impl Tool for Read {
                     .await
                     .unwrap_or_else(|refused| refused);
             }
-            read(input, workspace).unwrap_or_else(|refused| refused)
+            read(input, workspace).await.unwrap_or_else(|refused| refused)
         })
     }
 }
 
-fn read(input: Input, workspace: &Workspace) -> Result<Outcome, Outcome> {
+async fn read(input: Input, workspace: &Workspace) -> Result<Outcome, Outcome> {
     let mut args = Args::new("Read", input);
     let path = args.text("file_path");
     let first = args.maybe_integer("offset");
@@ -99,7 +99,7 @@ fn read(input: Input, workspace: &Workspace) -> Result<Outcome, Outcome> {
     let place = workspace.place(&path);
     let outcome = match path.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase).as_deref() {
         Some("png" | "jpg" | "jpeg" | "gif" | "webp") => image(&place),
-        Some("ipynb") => notebook_view::shown(&place),
+        Some("ipynb") => notebook_view::shown(&place, workspace.parsers()).await,
         _ => {
             let file = text_file::read(&place).map_err(failed)?;
             if limit.is_none() && !insists && file.size > LARGEST_UNASKED {

@@ -60,7 +60,7 @@ impl WebFetch {
         let url = checked_url(&url).map_err(|error| Outcome::misuse(error.to_string()))?;
         let started = Instant::now();
         let fetched = tokio::select! {
-            fetched = fetch(url) => fetched.map_err(|error| Outcome::failed(error.to_string()))?,
+            fetched = fetch(url, workspace.parsers()) => fetched.map_err(|error| Outcome::failed(error.to_string()))?,
             () = stop.cancelled() => return Err(Outcome::Stopped { partial: String::new() }),
         };
         let page = match fetched {
@@ -104,6 +104,7 @@ impl WebFetch {
             answer = self.reader.answer(question, stop.clone()) => answer.map_err(Outcome::failed)?,
             () = stop.cancelled() => return Err(Outcome::Stopped { partial: String::new() }),
         };
+        let answer = page.note.iter().fold(answer, |answer, note| format!("{answer}\n\n{note}"));
         Ok(match (rest, page.cut) {
             (0, false) => answer,
             (0, true) => format!("{answer}\n\n(The page is longer than what is read of any page.)"),

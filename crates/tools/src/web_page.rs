@@ -7,6 +7,9 @@ use std::time::Duration;
 use reqwest::header::{ACCEPT, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, LOCATION};
 use reqwest::{Client, Url};
 
+use crate::html;
+use crate::parser::Parsers;
+use crate::parser_worker::Job;
 use crate::unpack::{self, Packing};
 
 /// No more of a page is read than this.
@@ -27,6 +30,8 @@ pub(crate) struct Page {
     pub(crate) content: Content,
     /// Whether there was more than we take.
     pub(crate) cut: bool,
+    /// Why the text is not as the page has it.
+    pub(crate) note: Option<String>,
 }
 
 #[derive(Debug)]
@@ -86,8 +91,8 @@ pub(crate) fn checked_url(text: &str) -> Result<Url, FetchError> {
 }
 
 /// Gets a page, following redirects on the same host.
-pub(crate) async fn fetch(url: Url) -> Result<Fetched, FetchError> {
-    tokio::time::timeout(LONGEST_WAIT, follow(url.clone())).await.unwrap_or_else(|_| {
+pub(crate) async fn fetch(url: Url, parsers: &Parsers) -> Result<Fetched, FetchError> {
+    tokio::time::timeout(LONGEST_WAIT, follow(url.clone(), parsers)).await.unwrap_or_else(|_| {
         Err(FetchError::Failed {
             url: url.into(),
             cause: format!("no answer within {} s", LONGEST_WAIT.as_secs()),
@@ -95,7 +100,7 @@ pub(crate) async fn fetch(url: Url) -> Result<Fetched, FetchError> {
     })
 }
 
-async fn follow(first: Url) -> Result<Fetched, FetchError> {
+async fn follow(first: Url, parsers: &Parsers) -> Result<Fetched, FetchError> {
     let client = client()?;
     let mut url = first.clone();
     for _ in 0..=MOST_REDIRECTS {
@@ -105,7 +110,7 @@ async fn follow(first: Url) -> Result<Fetched, FetchError> {
             client.get(url.clone()).header(ACCEPT, "text/markdown, text/html, text/plain;q=0.9, */*;q=0.5");
         let response = request.send().await.map_err(failed)?;
         let target = response.status().is_redirection().then(|| redirect(&url, response.headers())).flatten();
-        let Some(target) = target else { return read(url, response).await.map(Fetched::Page) };
+        let Some(target) = target else { return read(url, response, parsers).await.map(Fetched::Page) };
         let code = response.status().as_u16();
         let target = checked_url(target.as_str())?;
         if !same_site(&url, &target) {
@@ -129,7 +134,7 @@ fn same_site(a: &Url, b: &Url) -> bool {
     bare(a) == bare(b) && a.port_or_known_default() == b.port_or_known_default()
 }
 
-async fn read(url: Url, mut response: reqwest::Response) -> Result<Page, FetchError> {
+async fn read(url: Url, mut response: reqwest::Response, parsers: &Parsers) -> Result<Page, FetchError> {
     let status = response.status();
     let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
@@ -159,95 +164,32 @@ async fn read(url: Url, mut response: reqwest::Response) -> Result<Page, FetchEr
         cut |= unpacked.cut;
         bytes = unpacked.bytes;
     }
-    let content = content(&kind, bytes).await;
+    let (content, note) = content(&kind, bytes, parsers).await;
     let reason = status.canonical_reason().unwrap_or_default().to_owned();
-    Ok(Page { url, code: status.as_u16(), reason, size, content, cut })
+    Ok(Page { url, code: status.as_u16(), reason, size, content, cut, note })
 }
 
-async fn content(kind: &str, bytes: Vec<u8>) -> Content {
+async fn content(kind: &str, bytes: Vec<u8>, parsers: &Parsers) -> (Content, Option<String>) {
     let is_text = kind.starts_with("text/")
         || ["json", "xml", "javascript", "yaml", "toml"].iter().any(|part| kind.contains(part))
         || (kind.is_empty() && !bytes.iter().take(8192).any(|byte| *byte == 0));
     if !is_text {
-        return Content::Binary { kind: kind.to_owned(), bytes };
+        return (Content::Binary { kind: kind.to_owned(), bytes }, None);
     }
     let text =
         String::from_utf8(bytes).unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned());
     let is_html = kind.contains("html") || (kind.is_empty() && text.trim_start().starts_with("<!"));
     if !is_html {
-        return Content::Text(text);
+        return (Content::Text(text), None);
     }
-    // Hostile HTML can keep a parser busy or nest too deeply for a small stack: not on a thread that others wait for.
-    let markdown = tokio::task::spawn_blocking(move || markdown(&text)).await;
-    Content::Text(markdown.unwrap_or_else(|_| "(the page could not be read)".to_owned()))
-}
-
-/// Nested deeper than this, a page is not converted but stripped of its tags.
-const DEEPEST: usize = 400;
-
-fn markdown(html: &str) -> String {
-    let skipped = vec!["script", "style", "noscript", "iframe", "svg", "template"];
-    let converter = htmd::HtmlToMarkdown::builder().skip_tags(skipped).build();
-    match nesting(html) {
-        ..=DEEPEST => converter.convert(html).unwrap_or_else(|_| without_tags(html)),
-        _ => without_tags(html),
-    }
-}
-
-/// At most how deep elements can lie in each other: the converter calls itself for each level.
-fn nesting(html: &str) -> usize {
-    let (mut depth, mut deepest) = (0_usize, 0);
-    for tag in html.split('<').skip(1) {
-        match tag.as_bytes().first() {
-            Some(b'/') => depth = depth.saturating_sub(1),
-            Some(first) if first.is_ascii_alphabetic() && !is_void(tag) => depth += 1,
-            _ => {}
+    match parsers.parse(&Job::Html, text.as_bytes()).await {
+        Ok(markdown) => (Content::Text(String::from_utf8_lossy(&markdown).into_owned()), None),
+        Err(error) => {
+            let note =
+                format!("(The page was not converted to Markdown but only stripped of its tags: {error}.)");
+            (Content::Text(html::without_tags(&text)), Some(note))
         }
-        deepest = deepest.max(depth);
     }
-    deepest
-}
-
-/// Elements that have no end tag, and so hold nothing; those whose end tag is often left out do not nest in practice.
-fn is_void(tag: &str) -> bool {
-    let name: String =
-        tag.chars().take_while(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase();
-    matches!(
-        name.as_str(),
-        "area"
-            | "base"
-            | "br"
-            | "col"
-            | "embed"
-            | "hr"
-            | "img"
-            | "input"
-            | "link"
-            | "meta"
-            | "source"
-            | "track"
-            | "wbr"
-            | "p"
-            | "li"
-            | "dt"
-            | "dd"
-            | "td"
-            | "th"
-            | "tr"
-            | "option"
-            | "body"
-            | "html"
-            | "head"
-            | "tbody"
-            | "thead"
-    ) || tag.split('>').next().is_some_and(|tag| tag.ends_with('/'))
-}
-
-fn without_tags(html: &str) -> String {
-    let after_tag = |part: &str| part.split_once('>').map_or(String::new(), |(_, text)| text.to_owned());
-    let mut parts = html.split('<');
-    let first = parts.next().unwrap_or_default().to_owned();
-    std::iter::once(first).chain(parts.map(after_tag)).collect::<Vec<_>>().join(" ")
 }
 
 /// Made once, when it is first needed: reading the certificates of the system takes a while.

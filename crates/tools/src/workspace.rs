@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use pilothouse_proc::Spawn;
 
 use crate::output_dir;
+use crate::parser::{ParserProgram, Parsers};
 use crate::places::{Place, Places};
 use crate::seen::Seen;
 
@@ -40,6 +41,7 @@ pub struct Workspace {
     places: Places,
     journal: Option<Arc<dyn Journal>>,
     secrets: Option<Arc<dyn Secrets>>,
+    parsers: Parsers,
 }
 
 impl Workspace {
@@ -57,6 +59,7 @@ impl Workspace {
             places: Places::default(),
             journal: None,
             secrets: None,
+            parsers: Parsers::default(),
         }
     }
 
@@ -87,6 +90,13 @@ impl Workspace {
     /// Has searches pass by what `secrets` hides.
     pub fn with_secrets(mut self, secrets: Arc<dyn Secrets>) -> Self {
         self.secrets = Some(secrets);
+        self
+    }
+
+    /// Parses web pages, PDFs and notebooks in a child process with limits. Without it, pages are only stripped of their
+    /// tags, PDFs are refused, and notebooks are parsed in this process.
+    pub fn with_parser(mut self, program: ParserProgram) -> Self {
+        self.parsers = Parsers::new(Some(program));
         self
     }
 
@@ -156,6 +166,10 @@ impl Workspace {
     /// The model already knows a file as it was at this time, in milliseconds since 1970: its host has shown it.
     pub fn seed_seen(&self, path: &Path, millis: u64) {
         self.seen().seed(path, millis);
+    }
+
+    pub(crate) fn parsers(&self) -> &Parsers {
+        &self.parsers
     }
 
     pub(crate) fn seen(&self) -> MutexGuard<'_, Seen> {

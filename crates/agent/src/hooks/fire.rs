@@ -131,6 +131,10 @@ impl Teller {
                 }
                 self.read(url, ran)
             }
+            Action::Unusable(what) => {
+                self.say_no_verdict(&format!("cannot run ({what})"), false);
+                Told::Ignored
+            }
         };
         match told {
             Told::Output(output) => {
@@ -161,8 +165,8 @@ impl Teller {
                 None => format!("it did not end on its own: {}", ran.stderr.trim()),
             };
             tracing::warn!(command, event = %occasion.event, "a hook failed: {why}");
-            if ran.code.is_none() {
-                self.say_no_verdict();
+            if let Some(how) = no_verdict(&ran) {
+                self.say_no_verdict(&how, ran.outcome == HookOutcome::Cancelled);
             }
             return Told::Ignored;
         }
@@ -180,13 +184,13 @@ impl Teller {
         }
     }
 
-    /// A hook did not end in time: what it was to check went unchecked.
-    fn say_no_verdict(&self) {
+    /// A hook came to no answer: what it was to check went unchecked.
+    fn say_no_verdict(&self, how: &str, timed_out: bool) {
         let occasion = &self.occasion;
-        let content = format!("A {} hook did not end in time, so it checked nothing here", occasion.event);
+        let content = format!("A {} hook {how}, so it checked nothing here", occasion.event);
         let mut told = self.session.informational(InformationalLevel::Warning, content);
         told.tag = "hook_no_verdict".to_owned().into();
-        let mut facts = json!({"hook_event": occasion.event.as_str(), "timed_out": true});
+        let mut facts = json!({"hook_event": occasion.event.as_str(), "timed_out": timed_out});
         if let Some(id) = &occasion.id {
             facts["tool_use_id"] = id.as_str().into();
         }
@@ -246,6 +250,22 @@ impl Teller {
     fn fresh(&self) -> Uuid {
         self.session.stamp().uuid()
     }
+}
+
+/// How a command came to no answer at all. Other exit codes are an answer: the command ran, and objects to nothing.
+fn no_verdict(ran: &Ran) -> Option<String> {
+    match (ran.code, &ran.outcome) {
+        (None, HookOutcome::Cancelled) => Some("did not end in time".to_owned()),
+        (None, _) => Some(format!("did not run to its end ({})", first_line(&ran.stderr))),
+        // What a shell says of a program that is not there, or is none.
+        (Some(126 | 127), _) => Some(format!("could not be run ({})", first_line(&ran.stderr))),
+        _ => None,
+    }
+}
+
+fn first_line(text: &str) -> String {
+    let line = text.trim().lines().next().filter(|line| !line.is_empty()).unwrap_or("it was killed");
+    line.chars().take(200).collect()
 }
 
 /// Hooks that only watch cannot hold anything up.

@@ -226,6 +226,42 @@ async fn a_command_that_takes_too_long_is_ended_and_ignored() {
 }
 
 #[tokio::test]
+async fn a_command_that_does_not_run_says_so_and_blocks_if_it_fails_closed() {
+    for (command, closed, failure, said) in [
+        ("no-such-program-here", json!(false), None, "could not be run"),
+        ("no-such-program-here", json!(true), Some(Failure::Failed), "could not be run"),
+        ("kill -9 $$", json!(true), Some(Failure::Failed), "did not run to its end"),
+        ("sleep 60", json!(true), Some(Failure::Failed), "did not end in time"),
+        ("exit 1", json!("yes"), Some(Failure::Failed), ""),
+        ("exit 0", json!(true), None, ""),
+    ] {
+        let hook = json!({"type": "command", "command": command, "timeout": 1, "failClosed": closed});
+        let (test, hooks) = session_with(json!({"PreToolUse": [{"hooks": [hook]}]}), &[]);
+        assert_eq!(pre_tool_use(&test, &hooks).await.failure, failure, "{command} {closed}");
+        let told: String = test.frames().await.iter().map(|frame| frame.to_string()).collect();
+        assert_eq!(told.contains("hook_no_verdict"), !said.is_empty(), "{command}: {told}");
+        assert!(told.contains(said), "{command}: {told}");
+    }
+}
+
+#[tokio::test]
+async fn a_hook_that_cannot_be_read_blocks_if_it_fails_closed() {
+    for (matcher, kind, failure) in [
+        ("(", "command", Some(Failure::Failed)),
+        ("Bash", "oracle", Some(Failure::Failed)),
+        ("Read", "oracle", None),
+    ] {
+        let hook = json!({"type": kind, "command": "exit 0", "failClosed": true});
+        let files = with_settings(json!({"PreToolUse": [{"matcher": matcher, "hooks": [hook]}]}));
+        let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (*name, text.as_str())).collect();
+        let test = TestSession::new(&[], &files, answers(json!({})));
+        let hooks = Hooks::default();
+        assert_eq!(hooks.load(&test.session.settings().hooks()).len(), 1, "{matcher} {kind}");
+        assert_eq!(pre_tool_use(&test, &hooks).await.failure, failure, "{matcher} {kind}");
+    }
+}
+
+#[tokio::test]
 async fn hooks_of_one_event_run_beside_each_other_and_equal_commands_once() {
     let slow = json!({"type": "command", "command": "sleep 0.6; echo x >> \"$CLAUDE_PROJECT_DIR/ran\""});
     let other = json!({"type": "command", "command": "sleep 0.6; echo y >> \"$CLAUDE_PROJECT_DIR/ran\""});

@@ -1,8 +1,9 @@
 use regex::Regex;
 
 /// Which occasions of an event a hook is told about.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) enum Matcher {
+    #[default]
     All,
     Names(Vec<String>),
     Pattern(Regex),

@@ -78,6 +78,8 @@ pub(crate) enum Action {
     },
     /// Posts to a URL.
     Http { url: String, headers: Vec<(String, String)> },
+    /// Does nothing, because it is written in a way that cannot be used.
+    Unusable(String),
 }
 
 impl Registry {
@@ -148,18 +150,28 @@ impl Hook {
 fn read(groups: &[HookGroup], plugin: Option<&PluginHome>) -> (Vec<Arc<Hook>>, Vec<HookProblem>) {
     let (mut hooks, mut problems) = (Vec::new(), Vec::new());
     for group in groups {
-        let matcher = match Matcher::new(group.matcher.as_deref()) {
-            Ok(matcher) => matcher,
-            Err(error) => {
-                let what = format!("the matcher is no regular expression: {error}");
-                problems.push(HookProblem { origin: group.origin.clone(), what });
-                continue;
-            }
-        };
+        let matcher = Matcher::new(group.matcher.as_deref());
+        let matcher = matcher.map_err(|error| format!("the matcher is no regular expression: {error}"));
+        if let Err(what) = &matcher {
+            problems.push(HookProblem { origin: group.origin.clone(), what: what.clone() });
+        }
         for hook in &group.hooks {
-            match written_hook(&group.event, &matcher, hook, plugin) {
+            let read = match &matcher {
+                Ok(matcher) => written_hook(&group.event, matcher, hook, plugin),
+                Err(what) => Err(what.clone()),
+            };
+            match read {
                 Ok(hook) => hooks.push(Arc::new(hook)),
-                Err(what) => problems.push(HookProblem { origin: hook.origin.clone(), what }),
+                Err(what) => {
+                    if fails_closed(hook) {
+                        // It cannot check anything, and nothing may pass unchecked.
+                        let all = matcher.clone().unwrap_or_default();
+                        hooks.push(Arc::new(unusable_hook(&group.event, all, what.clone())));
+                    }
+                    if matcher.is_ok() {
+                        problems.push(HookProblem { origin: hook.origin.clone(), what });
+                    }
+                }
             }
         }
     }
@@ -205,6 +217,26 @@ fn callback_hooks(event: &str, matcher: &Value) -> Result<Vec<Arc<Hook>>, Regist
     Ok(ids.ok_or(RegistrationError)?.into_iter().map(hook).collect())
 }
 
+/// Whether what a hook guards is blocked when the hook fails.
+fn fails_closed(written: &HookCommand) -> bool {
+    // A value that nobody knows is taken for the careful one.
+    let fail_closed =
+        written.fields.get("failClosed").is_some_and(|value| value != false && !value.is_null());
+    fail_closed || written.text("onFailure").is_some_and(|value| value != "continue")
+}
+
+fn unusable_hook(event: &str, matcher: Matcher, what: String) -> Hook {
+    Hook {
+        event: HookEvent::from(event),
+        matcher,
+        action: Action::Unusable(what),
+        timeout: DEFAULT_TIMEOUT,
+        blocks_on_failure: true,
+        detached: false,
+        condition: None,
+    }
+}
+
 fn written_hook(
     event: &str,
     matcher: &Matcher,
@@ -230,8 +262,9 @@ fn written_hook(
         matcher: matcher.clone(),
         action,
         timeout: seconds(written.timeout),
-        blocks_on_failure: written.text("onFailure").is_some_and(|value| value != "continue"),
-        detached: is_set("async"),
+        blocks_on_failure: fails_closed(written),
+        // Nobody waits for a detached hook, so that it could not block anything.
+        detached: is_set("async") && !fails_closed(written),
         condition: written.text("if").map(str::to_owned),
     })
 }

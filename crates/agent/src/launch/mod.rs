@@ -13,6 +13,7 @@ use std::path::PathBuf;
 
 use pilothouse_rules::Mode;
 use pilothouse_settings::{Locations, Sources};
+use pilothouse_tools::ParserProgram;
 use serde_json::{Map, Value};
 
 pub use auth::AuthStatus;
@@ -161,6 +162,9 @@ pub struct Launch {
     pub json_schema: Option<Map<String, Value>>,
     /// What is logged where; none logs nothing.
     pub debug: Option<Debug>,
+    /// The program that parses web pages, PDFs and notebooks, which runs with limits of its own. The command line does not
+    /// say it: the program that starts the session does. Without one, pages lose their tags and PDFs are refused.
+    pub parser: Option<ParserProgram>,
     /// What the user should know about the command line, for stderr.
     pub warnings: Vec<String>,
 }

@@ -193,6 +193,7 @@ fn launch(argv: &Argv, cwd: PathBuf, env: Environment) -> Result<Launch, Refused
         name: text(argv, Flag::Name),
         json_schema: content::json_schema(argv)?,
         debug: debug(argv, &cwd, &env),
+        parser: None,
         warnings,
         cwd,
         env,

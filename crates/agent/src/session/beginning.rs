@@ -64,6 +64,9 @@ impl Session {
             .with_env([("CLAUDE_CODE_ENTRYPOINT".to_owned(), "sdk-cli".to_owned())])
             .with_env(launch.env.iter().map(|(name, value)| (name.to_owned(), value.to_owned())))
             .with_env(command_variables(&settings));
+        if let Some(program) = &launch.parser {
+            workspace = workspace.with_parser(program.clone());
+        }
         let mut context = first_context(&launch, &settings);
         context.files = Arc::new(HeldDisk(workspace.places().clone()));
         let rules = Arc::new(Mutex::new(Engine::new(context)));

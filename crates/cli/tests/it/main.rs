@@ -13,6 +13,7 @@ mod launching;
 mod memory;
 mod no_room;
 mod orphans;
+mod parsers;
 mod pinned;
 mod rules;
 mod run;

@@ -102,7 +102,7 @@ async fn what_is_no_plain_text_is_refused_by_name() {
     huge.set_len(1 << 30).unwrap();
     let cases = [
         ("binary.dat", "binary"),
-        ("broken.pdf", "binary"),
+        ("broken.pdf", "the document is broken"),
         ("broken.ipynb", "not a valid notebook"),
         ("odd.ipynb", "not a valid notebook"),
         ("lie.png", "no PNG, JPEG, GIF or WebP"),

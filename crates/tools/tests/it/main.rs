@@ -3,6 +3,7 @@
 
 mod bounds;
 mod files;
+mod foreign;
 mod hostile;
 mod outputs;
 mod pdf;
@@ -22,6 +23,18 @@ struct Project {
     workspace: Workspace,
 }
 
+/// This executable, which runs the test below as the parser process.
+fn worker() -> pilothouse_tools::ParserProgram {
+    let arguments = ["--ignored", "--exact", "parser_process", "--nocapture"].map(Into::into).to_vec();
+    pilothouse_tools::ParserProgram { program: std::env::current_exe().unwrap().into(), arguments }
+}
+
+#[test]
+#[ignore = "the parser process of the other tests"]
+fn parser_process() {
+    pilothouse_tools::run_parser_worker().unwrap();
+}
+
 impl Project {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
@@ -29,7 +42,8 @@ impl Project {
         std::fs::create_dir(root.join("project")).unwrap();
         let workspace = Workspace::new(root.join("project"), root.join("outputs"))
             .with_home(&root)
-            .with_env([("HARBOUR".to_owned(), "Ines".to_owned())]);
+            .with_env([("HARBOUR".to_owned(), "Ines".to_owned())])
+            .with_parser(worker());
         Self { _folder: folder, workspace }
     }
 
