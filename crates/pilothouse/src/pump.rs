@@ -19,7 +19,7 @@ use tokio::sync::Notify;
 use crate::error::Error;
 use crate::event::Event;
 use crate::fold::Fold;
-use state::{Queue, State, size, wait};
+use state::{Queue, State, queue_size, size, wait};
 use task::{Task, Wants};
 
 /// About how many bytes of events may wait for readers that have not read what they have.
@@ -117,14 +117,23 @@ impl Pump {
         self.0.look_if_wanted(state);
     }
 
-    /// The next event of a turn; the fate it came to when there are no more.
-    pub(crate) fn poll_turn(&self, key: SlotKey, cx: &mut Context<'_>) -> Poll<Result<Event, Fate>> {
+    /// The next event of a turn; the fate it came to when there are no more. `taken` holds what its reader took before.
+    pub(crate) fn poll_turn(
+        &self,
+        key: SlotKey,
+        taken: &mut VecDeque<Event>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Result<Event, Fate>> {
+        if let Some(event) = self.0.next_taken(taken) {
+            return Poll::Ready(Ok(event));
+        }
         let mut state = self.0.lock();
         let Some(slot) = state.slots.iter_mut().find(|slot| slot.key == key) else {
             return Poll::Ready(Err(Fate::Withdrawn));
         };
-        if let Some(event) = slot.queue.pop_front() {
-            self.0.taken(state, &event);
+        std::mem::swap(taken, &mut slot.queue);
+        if let Some(event) = self.0.next_taken(taken) {
+            self.0.took(state, size(&event) + queue_size(taken));
             return Poll::Ready(Ok(event));
         }
         if !slot.is_open() {
@@ -149,7 +158,7 @@ impl Pump {
         let mut state = self.0.lock();
         if let Some(index) = state.listeners.iter().position(|listener| listener.key == key) {
             match state.listeners.swap_remove(index).queue {
-                Queue::Events(queue) => state.queued -= queue.iter().map(size).sum::<usize>(),
+                Queue::Events(queue) => state.queued -= queue_size(&queue),
                 // Turns that it was to hear of and never took have no reader.
                 Queue::Turns(untaken) => untaken.into_iter().for_each(|key| drop(state.close_slot(key))),
             }
@@ -157,15 +166,22 @@ impl Pump {
         self.0.look_if_wanted(state);
     }
 
-    /// The next event of a listener to all events; none after the end.
-    pub(crate) fn poll_listened_event(&self, key: ListenerKey, cx: &mut Context<'_>) -> Poll<Option<Event>> {
+    /// The next event of a listener to all events; none after the end. `taken` holds what it took before.
+    pub(crate) fn poll_listened_event(
+        &self,
+        key: ListenerKey,
+        taken: &mut VecDeque<Event>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Event>> {
+        if let Some(event) = self.0.next_taken(taken) {
+            return Poll::Ready(Some(event));
+        }
         let mut state = self.0.lock();
-        let found = match state.listener(key).map(|listener| &mut listener.queue) {
-            Some(Queue::Events(queue)) => queue.pop_front(),
-            _ => None,
-        };
-        if let Some(event) = found {
-            self.0.taken(state, &event);
+        if let Some(Queue::Events(queue)) = state.listener(key).map(|listener| &mut listener.queue) {
+            std::mem::swap(taken, queue);
+        }
+        if let Some(event) = self.0.next_taken(taken) {
+            self.0.took(state, size(&event) + queue_size(taken));
             return Poll::Ready(Some(event));
         }
         self.wait_as_listener(state, key, cx)
@@ -304,11 +320,17 @@ impl Shared {
         Some(Wants { events: state.wants_events(), quiet })
     }
 
-    /// A reader took an event out of its queue.
-    fn taken(&self, mut state: MutexGuard<'_, State>, event: &Event) {
+    /// The next of the events that a reader took all at once, so that the lock is not taken for each.
+    fn next_taken(&self, taken: &mut VecDeque<Event>) -> Option<Event> {
+        let event = taken.pop_front()?;
         self.progress.note();
+        Some(event)
+    }
+
+    /// A reader emptied its queue of this size.
+    fn took(&self, mut state: MutexGuard<'_, State>, size: usize) {
         let before = state.queued;
-        state.queued -= size(event);
+        state.queued -= size;
         // Once at the limit and not at every event below it.
         if before >= AHEAD && state.queued < AHEAD {
             drop(state);

@@ -1,5 +1,6 @@
 //! One turn: a future of its result, and a stream of its events.
 
+use std::collections::VecDeque;
 use std::fmt;
 use std::future::Future;
 use std::ops::Deref;
@@ -47,6 +48,8 @@ use crate::turn_error::TurnError;
 pub struct Turn {
     shared: Arc<Shared>,
     key: SlotKey,
+    /// Events that were taken from the pump and not read yet.
+    taken: VecDeque<Event>,
     /// The message that it was sent with; none for a turn of the CLI's own.
     message: Option<Uuid>,
     end: Option<End>,
@@ -65,7 +68,7 @@ enum End {
 
 impl Turn {
     pub(crate) fn new(shared: Arc<Shared>, key: SlotKey, message: Option<Uuid>) -> Self {
-        Self { shared, key, message, end: None, held: None, abort: None }
+        Self { shared, key, taken: VecDeque::new(), message, end: None, held: None, abort: None }
     }
 
     /// The next event; none after the result, or after the error that ended the turn. Cancel safe.
@@ -137,7 +140,7 @@ impl Turn {
     /// The next event, a result only when the session store is up to it.
     fn poll_stored(&mut self, cx: &mut Context<'_>) -> Poll<Result<Event, Fate>> {
         if self.held.is_none() {
-            let event = match self.shared.pump.poll_turn(self.key, cx) {
+            let event = match self.shared.pump.poll_turn(self.key, &mut self.taken, cx) {
                 Poll::Ready(event) => event,
                 Poll::Pending => {
                     let Some(abort) = &mut self.abort else { return Poll::Pending };

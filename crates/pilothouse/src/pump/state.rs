@@ -217,7 +217,7 @@ impl State {
     pub(super) fn close_slot(&mut self, key: SlotKey) -> Option<Slot> {
         let index = self.slots.iter().position(|slot| slot.key == key)?;
         let slot = self.slots.swap_remove(index);
-        self.queued -= slot.queue.iter().map(size).sum::<usize>();
+        self.queued -= queue_size(&slot.queue);
         Some(slot)
     }
 
@@ -297,6 +297,10 @@ pub(super) fn size(event: &Event) -> usize {
         Event::TooLong(line) => line.head.len(),
     };
     size_of::<Event>() + raw
+}
+
+pub(super) fn queue_size(queue: &VecDeque<Event>) -> usize {
+    queue.iter().map(size).sum()
 }
 
 pub(super) fn wait(waker: &mut Option<Waker>, cx: &Context<'_>) {

@@ -1,5 +1,6 @@
 //! What a session delivers besides the turns that were asked for.
 
+use std::collections::VecDeque;
 use std::fmt;
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -16,7 +17,8 @@ use crate::turn::Turn;
 impl Session {
     /// Every event from here on, also between turns. Turns still get theirs: what both read is cloned.
     pub fn events(&self) -> AllEvents {
-        AllEvents { shared: Arc::clone(&self.shared), key: self.shared.pump.listen_to_events() }
+        let key = self.shared.pump.listen_to_events();
+        AllEvents { shared: Arc::clone(&self.shared), key, taken: VecDeque::new() }
     }
 
     /// The turns that the CLI starts by itself from here on, for instance when a background task is done.
@@ -30,12 +32,18 @@ impl Session {
 pub struct AllEvents {
     shared: Arc<Shared>,
     key: ListenerKey,
+    /// Events that were taken from the pump and not read yet.
+    taken: VecDeque<Event>,
 }
 
 impl AllEvents {
     /// The next event; none after the session has ended, see [`Session::try_ended`].
     pub async fn next(&mut self) -> Option<Event> {
-        poll_fn(|cx| self.shared.pump.poll_listened_event(self.key, cx)).await
+        poll_fn(|cx| self.poll_event(cx)).await
+    }
+
+    fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Option<Event>> {
+        self.shared.pump.poll_listened_event(self.key, &mut self.taken, cx)
     }
 }
 
@@ -43,7 +51,7 @@ impl Stream for AllEvents {
     type Item = Event;
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Event>> {
-        self.shared.pump.poll_listened_event(self.key, cx)
+        self.get_mut().poll_event(cx)
     }
 }
 

@@ -21,6 +21,8 @@ ways!(
     turns_that_nobody_reads_do_not_hold_up_the_next,
     eight_turns_read_by_eight_tasks_all_end,
     a_reader_of_all_events_opened_before_the_first_turn_gets_all_of_it,
+    events_before_waits_for_every_event_written_before_the_request,
+    events_before_returns_when_the_session_ends,
 );
 
 const COUNT: usize = 3000;
@@ -222,4 +224,57 @@ async fn a_reader_of_all_events_opened_before_the_first_turn_gets_all_of_it(stag
     }
     assert_eq!(tags, ["assistant", "assistant", "result"]);
     closed(&session).await;
+}
+
+async fn events_before_waits_for_every_event_written_before_the_request(stage: Stage) {
+    // Far more than is sorted ahead of a reader who does not read.
+    let body = r#"
+hello
+read -r line
+text before | sed "s/before/$(head -c 2000 /dev/zero | tr '\0' x)/" > one
+for i in $(seq 600); do cat one; done > all
+cat all; ask q
+read -r line
+result ok
+cat >/dev/null"#;
+    let (sender, mut requests) = tokio::sync::mpsc::unbounded_channel();
+    let options = stage.script(body).on_permission(move |request| {
+        sender.send(request).unwrap();
+        std::future::ready(())
+    });
+    let session = connected(options).await;
+    let mut all = session.events();
+    let turn = soon(session.send("go")).await.unwrap();
+    let request = soon(requests.recv()).await.unwrap();
+    soon(session.events_before(&request)).await;
+    let mut texts = 0;
+    while let Some(Some(event)) = now(all.next()).await {
+        texts += usize::from(matches!(event.frame(), Some(pilothouse::proto::AgentFrame::Assistant(_))));
+    }
+    assert_eq!(texts, 600);
+    request.allow();
+    assert_eq!(soon(turn).await.unwrap().text(), "ok");
+    closed(&session).await;
+}
+
+async fn events_before_returns_when_the_session_ends(stage: Stage) {
+    let (sender, mut requests) = tokio::sync::mpsc::unbounded_channel();
+    let options = stage.script("hello\nread -r line\nask q\nread -r line").on_permission(move |request| {
+        sender.send(request).unwrap();
+        std::future::ready(())
+    });
+    let session = connected(options).await;
+    let _turn = soon(session.send("go")).await.unwrap();
+    let request = soon(requests.recv()).await.unwrap();
+    soon(session.close()).await;
+    soon(session.events_before(&request)).await;
+}
+
+/// What a future gives without waiting.
+async fn now<T>(future: impl Future<Output = T>) -> Option<T> {
+    tokio::select! {
+        biased;
+        output = future => Some(output),
+        () = std::future::ready(()) => None,
+    }
 }
