@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use pilothouse_proto::PermissionUpdate;
 use pilothouse_proto::control::DecisionReasonType;
-use pilothouse_rules::{Behavior, Context, Decision, Engine, ToolCall, UpdateError};
+use pilothouse_rules::{Behavior, Context, Decision, Disk, Engine, Files, ToolCall, UpdateError};
 
 use crate::permission::{PermissionHandler, PermissionRequest};
 
@@ -13,7 +13,8 @@ use crate::permission::{PermissionHandler, PermissionRequest};
 ///
 /// What the rules allow is allowed, what they deny is denied with the reason, and only what is left to ask reaches the
 /// next handler. When the CLI asks because one of its own rules or hooks insists, or because a sensitive file is touched,
-/// local rules may refuse but not allow. Clones share the rules, so one can be kept to change them while the session runs.
+/// local rules may refuse but not allow. Links and patterns in paths are judged by what they lead to on this machine's
+/// disk; see [`LocalRules::with_files`] for a CLI that works elsewhere. Clones share the rules, so one can be kept to change them while the session runs.
 ///
 /// ```
 /// use pilothouse::rules::{Behavior, Context, Source};
@@ -35,6 +36,12 @@ pub struct LocalRules<H> {
 impl<H: PermissionHandler> LocalRules<H> {
     /// Rules, and who decides what they leave open.
     pub fn new(context: Context, next: H) -> Self {
+        Self::with_files(context, Arc::new(Disk), next)
+    }
+
+    /// Rules that learn about files from `files` instead of this machine's disk.
+    pub fn with_files(mut context: Context, files: Arc<dyn Files>, next: H) -> Self {
+        context.files = files;
         Self { engine: Arc::new(RwLock::new(Engine::new(context))), next: Arc::new(next) }
     }
 

@@ -1,6 +1,6 @@
 //! Would this be allowed? A pure permission engine: it reads rules and shell commands, follows the order of checks
-//! of a Claude Code style agent, and gives a decision that explains itself. It does no I/O; what only the disk knows
-//! is answered by the caller through [`Files`].
+//! of a Claude Code style agent, and gives a decision that explains itself. What only the disk knows is answered through
+//! [`Files`]: by [`Disk`], or by nobody ([`NoFiles`]), and then the engine does no I/O.
 //!
 //! - [`Rule`], [`RuleSet`], [`Source`]: what is allowed, and where that is written.
 //! - [`Context`]: rules, [`Mode`], directories; [`Context::apply`] changes it by a host's updates.
@@ -16,6 +16,7 @@ mod call;
 mod commands;
 mod context;
 mod decision;
+mod disk;
 mod engine;
 mod expansion;
 mod explain;
@@ -46,6 +47,7 @@ pub use crate::{
     commands::reader_names,
     context::{Context, Directory},
     decision::{BlockCount, Decision, ReasonType, RuleRef, Step, SubDecision},
+    disk::Disk,
     engine::Engine,
     lint::{Finding, FindingKind, lint},
     mode::{Classifier, Classify, Mode, Outage, UnknownMode, Verdict},

@@ -37,7 +37,6 @@ mod trust;
 mod update;
 mod watch;
 
-pub use context::Disk;
 pub use document::{Node, NodeValue, Position, SyntaxError, parse};
 pub use edit::{Change, EditError, Edited, edit_file, edit_text, update_file};
 pub use hooks::{HookCommand, HookGroup, parse_hooks};

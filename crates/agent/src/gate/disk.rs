@@ -1,7 +1,6 @@
 use std::path::Path;
 
-use pilothouse_rules::{Files, Listing};
-use pilothouse_settings::Disk;
+use pilothouse_rules::{Disk, Files, Listing};
 use pilothouse_tools::Places;
 
 /// Answers the engine's questions about files from the disk. A path that a call holds on to leads where it led when the

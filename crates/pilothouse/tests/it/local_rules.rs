@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use pilothouse::rules::{Behavior, Context, Source};
+use pilothouse::rules::{Behavior, Context, Source, ToolCall};
 use pilothouse::{LocalRules, PermissionRequest};
 
 use crate::harness::{Bench, seen_by_cli};
@@ -34,4 +34,22 @@ async fn only_what_is_left_to_ask_is_passed_on() {
         assert_eq!(seen["response"]["behavior"], told, "{rules:?}");
         assert_eq!(count.load(Ordering::Relaxed), asked, "{rules:?}");
     }
+}
+
+#[test]
+fn links_and_patterns_are_judged_by_what_they_lead_to() {
+    let bench = Bench::new("permission");
+    let project = bench.project();
+    std::fs::write(project.join("secret"), "s").unwrap();
+    std::os::unix::fs::symlink("/etc/hostname", project.join("out")).unwrap();
+    let mut context = Context::new(project.to_str().unwrap(), "/home/me");
+    context.rules.add(Source::Session, Behavior::Deny, "Read(secret)");
+    let rules = LocalRules::new(context, async |request: PermissionRequest| request.deny("nobody is here"));
+    let judged = |command: &str| {
+        let input = serde_json::json!({ "command": command });
+        rules.judge(&ToolCall::new("Bash", input.as_object().cloned().unwrap())).behavior
+    };
+    assert_eq!(judged("cat sec*"), Behavior::Deny);
+    assert_eq!(judged("cat out"), Behavior::Ask);
+    assert_eq!(judged("cat o*"), Behavior::Ask);
 }

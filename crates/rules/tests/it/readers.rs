@@ -12,9 +12,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use pilothouse_rules::{
-    Behavior, Context, DirectoryEntry, Engine, EntryKind, Files, Listing, ToolCall, reader_names,
-};
+use pilothouse_rules::{Behavior, Context, Disk, Engine, ToolCall, reader_names};
 use tempfile::TempDir;
 
 /// Nobody, where the tests run as root.
@@ -25,37 +23,6 @@ const SAMPLE_STEP: usize = 17;
 const SAMPLE: usize = 300;
 /// Commands that run at once.
 const THREADS: usize = 4;
-
-/// The real disk.
-#[derive(Debug)]
-struct RealDisk;
-
-impl Files for RealDisk {
-    fn is_dir(&self, path: &str) -> Option<bool> {
-        fs::metadata(path).ok().map(|metadata| metadata.is_dir())
-    }
-
-    fn resolve(&self, path: &str) -> Option<String> {
-        let path = Path::new(path);
-        let (real, known) = path.ancestors().find_map(|above| Some((above.canonicalize().ok()?, above)))?;
-        let rest = path.strip_prefix(known).ok()?;
-        Some(real.join(rest).to_str()?.trim_end_matches('/').to_owned())
-    }
-
-    fn list(&self, directory: &str, _most: usize) -> Option<Listing> {
-        let Ok(entries) = fs::read_dir(directory) else { return Some(Listing::Absent) };
-        let entry = |entry: fs::DirEntry| {
-            let kind = entry.file_type().ok()?;
-            let kind = match kind {
-                kind if kind.is_dir() => EntryKind::Directory,
-                kind if kind.is_symlink() => EntryKind::Link,
-                _ => EntryKind::Other,
-            };
-            Some(DirectoryEntry { name: entry.file_name().into_string().ok()?, kind })
-        };
-        Some(Listing::Entries(entries.flatten().filter_map(entry).collect()))
-    }
-}
 
 /// A project with links out of it, and the files that they lead to.
 struct Place {
@@ -88,7 +55,7 @@ impl Place {
         let text = |path: PathBuf| path.to_str().expect("a path in UTF-8").to_owned();
         let mut context = Context::new(text(self.path("project")), text(self.path("home")));
         context.shell_has_run = true;
-        context.files = Arc::new(RealDisk);
+        context.files = Arc::new(Disk);
         Engine::new(context)
     }
 
