@@ -31,9 +31,13 @@ pub(crate) fn new_transcript(launch: &Launch, id: &SessionId) -> Transcript {
     mirrored(launch, transcript)
 }
 
-/// Refuses to begin under a policy of the command line that cannot be read: it may forbid anything.
+/// Refuses to begin under a policy of the command line that cannot be read: it may forbid anything. With strict settings, so
+/// may any file.
 pub(crate) fn under_policy(session: &Session) -> Result<(), CannotBegin> {
-    match session.settings_problems().iter().find(|problem| loses_policy(problem)) {
+    let is_strict = session.launch().strict_settings;
+    let loses_rules =
+        |problem: &&Problem| loses_policy(problem) || is_strict && problem.kind.sets_file_aside();
+    match session.settings_problems().iter().find(loses_rules) {
         Some(problem) => Err(CannotBegin { text: format!("Error: {problem}"), with_result: true }),
         None => Ok(()),
     }

@@ -13,6 +13,7 @@ mod render;
 pub mod server;
 pub mod session;
 mod state_dir;
+pub mod trust;
 mod ws;
 
 pub use state_dir::{StateDir, StateDirError};

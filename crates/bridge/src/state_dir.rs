@@ -86,6 +86,11 @@ impl StateDir {
         pilothouse_proc::until_the_dying_are_gone(DYING);
     }
 
+    /// Where it is.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Tells bridges on one machine apart: cookies do not know ports.
     pub fn id(&self) -> &str {
         &self.id

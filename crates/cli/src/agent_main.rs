@@ -22,6 +22,17 @@ use crate::debug_log;
 /// Names a script to play, for hosts that choose the arguments themselves.
 const SCRIPT_VARIABLE: &str = "PILOTHOUSE_SCRIPT";
 
+/// Ends a session before it begins if a settings file cannot be read.
+const STRICT_FLAG: &str = "--strict-settings";
+
+/// Whether a switch is among the arguments before `--`, and the other arguments.
+fn take_switch(switch: &str, arguments: Vec<String>) -> (bool, Vec<String>) {
+    let end = arguments.iter().position(|word| word == "--").unwrap_or(arguments.len());
+    let is_set = arguments.iter().take(end).any(|word| word == switch);
+    let rest = arguments.into_iter().enumerate().filter(|(at, word)| *at >= end || word != switch);
+    (is_set, rest.map(|(_, word)| word).collect())
+}
+
 /// Runs this process as a parser of documents, if that is what it was started for.
 pub(crate) fn parse_if_asked() -> Option<ExitCode> {
     if std::env::args_os().nth(1).is_none_or(|first| first != PARSER_ARGUMENT) {
@@ -43,6 +54,7 @@ pub(crate) fn main(arguments: impl Iterator<Item = String>) -> ExitCode {
         Ok(taken) => taken,
         Err(refused) => return refuse(&refused.0),
     };
+    let (is_strict, arguments) = take_switch(STRICT_FLAG, arguments);
     let script = script.or_else(|| std::env::var(SCRIPT_VARIABLE).ok().filter(|name| !name.is_empty()));
     match Command::read(arguments, cwd, Environment::of_process()) {
         Ok(Command::AuthStatus(status)) => {
@@ -67,6 +79,7 @@ pub(crate) fn main(arguments: impl Iterator<Item = String>) -> ExitCode {
             }
             // Without it PDFs are refused, with the reason.
             launch.parser = ParserProgram::this_program().ok();
+            launch.strict_settings = is_strict;
             run(*launch, script)
         }
         Err(refused) => refuse(&refused.0),
@@ -229,6 +242,7 @@ fn leave_a_grandchild() {
 fn help() -> String {
     let mut lines = vec!["Usage: pilothouse-agent [options] [prompt]".to_owned(), String::new()];
     lines.push(format!("  {:<50} {}", "--script <file>", "Let a script be the model; `demo` is built in"));
+    lines.push(format!("  {STRICT_FLAG:<50} {}", "Do not start if a settings file cannot be read"));
     for flag in Flag::ALL {
         let value = match flag.takes() {
             Takes::Switch => "",

@@ -23,6 +23,7 @@ pub(crate) struct ChatArgs {
 
 pub(crate) fn run(args: &ChatArgs, printer: &mut Printer) -> anyhow::Result<ExitCode> {
     let options = args.agent.options()?.include_partial_messages();
+    let options = args.agent.trust.settle(options, printer)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let outcome = runtime.block_on(async {
         let (mut desk, options) = Desk::new(options)?;

@@ -17,6 +17,7 @@ mod sessions_cmd;
 mod talk;
 mod tape;
 mod terminal;
+mod trust;
 mod visible;
 
 use std::process::ExitCode;

@@ -42,8 +42,9 @@ pub(crate) fn one_turn(
     tape: Option<&Path>,
     printer: &mut Printer,
 ) -> anyhow::Result<ExitCode> {
-    let mut options = agent.options()?;
+    let options = agent.options()?;
     let prompt = prompt::whole(prompt, printer)?;
+    let mut options = agent.trust.settle(options, printer)?;
     if let Some(tape) = tape {
         options = options.record(tape);
     }

@@ -55,11 +55,12 @@ impl Job {
     }
 }
 
-/// Parses a document in this process, for fuzzing: the kind is `html`, `pdf` or `notebook`.
+/// Parses a document in this process, for fuzzing: the kind is `html`, `text` of a page, `pdf` or `notebook`.
 #[doc(hidden)]
 pub fn parse_here(kind: &str, document: &[u8]) -> Result<Vec<u8>, String> {
     match kind {
         "html" => Job::Html.run(document),
+        "text" => Ok(html::without_tags(&String::from_utf8_lossy(document)).into_bytes()),
         "pdf" => Job::Pdf(pdf_text::Part::whole(LONGEST_JOB)).run(document),
         _ => Job::Notebook.run(document),
     }

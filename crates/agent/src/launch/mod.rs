@@ -165,6 +165,9 @@ pub struct Launch {
     /// The program that parses web pages, PDFs and notebooks, which runs with limits of its own. The command line does not
     /// say it: the program that starts the session does. Without one, pages lose their tags and PDFs are refused.
     pub parser: Option<ParserProgram>,
+    /// Whether a settings file that cannot be read ends the session before it begins: it may hold a rule that denies. The real
+    /// CLI goes on without the file, so the program that starts the session has to ask for this.
+    pub strict_settings: bool,
     /// What the user should know about the command line, for stderr.
     pub warnings: Vec<String>,
 }

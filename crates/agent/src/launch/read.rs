@@ -194,6 +194,7 @@ fn launch(argv: &Argv, cwd: PathBuf, env: Environment) -> Result<Launch, Refused
         json_schema: content::json_schema(argv)?,
         debug: debug(argv, &cwd, &env),
         parser: None,
+        strict_settings: false,
         warnings,
         cwd,
         env,

@@ -57,6 +57,10 @@ union! {
         Interrupt(Interrupt) = "interrupt",
         /// Changes what is allowed without asking.
         SetMode(SetMode) = "set_mode",
+        /// Asks what the files of a project would run and allow.
+        ReviewProject(ReviewProject) = "review_project",
+        /// Lets the files of a project run and allow what they say.
+        TrustProject(TrustProject) = "trust_project",
         /// Changes the model.
         SetModel(SetModel) = "set_model",
         /// Changes a message that still waits.
@@ -379,6 +383,24 @@ pub struct SetModel {
     /// The session; without it, the one that this connection last addressed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_id: Option<SessionId>,
+}
+
+/// Asks what the files of a project would run and allow. *Extension.*
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ReviewProject {
+    /// The directory, beneath an allowed root.
+    pub project_path: String,
+}
+
+/// Lets the files of a project run and allow what they say, from the next start of a session on. *Extension.*
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TrustProject {
+    /// The directory, beneath an allowed root.
+    pub project_path: String,
+    /// The `digest` of the `project_review` that the user was shown: other files are not trusted.
+    pub digest: String,
 }
 
 /// Changes a message that still waits. *Extension.*

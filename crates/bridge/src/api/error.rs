@@ -61,6 +61,8 @@ pub enum ErrorCode {
     NotRunning,
     /// The project is outside the allowed roots, or not there.
     ProjectNotAllowed,
+    /// A settings file cannot be read: ask for a `project_review`, and agree to it or mend the file.
+    TrustRequired,
     /// The device may not do this.
     Forbidden,
     /// The Claude session is in use: choose to attach, fork or take over.

@@ -75,6 +75,9 @@ pub struct SystemEvent {
     /// The slash commands that can be typed. *Extension.*
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub slash_commands: Vec<String>,
+    /// Whether the session runs without the files of a project that nobody trusts yet. *Extension.*
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub is_restricted: Option<bool>,
 }
 
 /// The model speaks.

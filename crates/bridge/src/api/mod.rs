@@ -20,7 +20,8 @@ mod values;
 pub use client::{
     Answer, Approve, ApproveAlways, ArchiveSession, CancelInput, ClientMessage, EditInput, GetHistory,
     GetStream, Hello, Input, Interrupt, ListRecentSessions, ListSessions, Ping, Received, Reject,
-    RenameSession, ResumeSession, SetMode, SetModel, Start, StopSession, Subscribe, Unsubscribe, Visible,
+    RenameSession, ResumeSession, ReviewProject, SetMode, SetModel, Start, StopSession, Subscribe,
+    TrustProject, Unsubscribe, Visible,
 };
 pub use error::{ErrorCode, MessageError};
 pub use event::{
@@ -33,8 +34,9 @@ pub use logged::Logged;
 pub(crate) use logged::{is_original, tag_of};
 pub use rendered::{Diff, DiffLine, Hunk, LineKind, Preview, Truncated};
 pub use reply::{
-    Ack, AgentInfo, AgentKind, ApprovalReply, ApprovalStatus, ErrorReply, History, Pong, Presence, Reply,
-    SessionCreated, Status, StreamDelta, StreamRendered, StreamSnapshot, Subscribed, ThinkingDelta, Welcome,
+    Ack, AgentInfo, AgentKind, ApprovalReply, ApprovalStatus, ErrorReply, History, Pong, Presence,
+    ProjectPart, ProjectReview, Reply, SessionCreated, Status, StreamDelta, StreamRendered, StreamSnapshot,
+    Subscribed, ThinkingDelta, Welcome,
 };
 pub use schema::schema;
 pub use sessions::{RecentSession, RecentSessions, SessionChanged, SessionList, SessionView};

@@ -42,6 +42,8 @@ union! {
         Ack(Ack) = "ack",
         /// What became of a decision.
         ApprovalReply(ApprovalReply) = "approval_reply",
+        /// The reply to `review_project` and `trust_project`.
+        ProjectReview(ProjectReview) = "project_review",
         /// Who else is there.
         Presence(Presence) = "presence",
         /// The reply to `ping`.
@@ -96,6 +98,7 @@ impl Reply {
                 | Self::StreamRendered(_)
                 | Self::Ack(_)
                 | Self::ApprovalReply(_)
+                | Self::ProjectReview(_)
                 | Self::Presence(_)
                 | Self::Pong(_)
         )
@@ -338,6 +341,37 @@ pub enum ApprovalStatus {
     AlreadyResolved,
     /// There is nothing to decide any more.
     Gone,
+}
+
+/// What the files of a project would run and allow.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ProjectReview {
+    /// The directory, without symbolic links.
+    pub project_path: String,
+    /// Whether somebody has agreed to all of it. Until then sessions start without these files, but for what they deny; with
+    /// files that are broken they do not start.
+    pub is_trusted: bool,
+    /// Everything that runs a program or allows something.
+    pub parts: Vec<ProjectPart>,
+    /// Settings files that cannot be read, so that what they deny would not be denied.
+    pub broken: Vec<ProjectPart>,
+    /// Names all of it, for `trust_project`.
+    pub digest: String,
+}
+
+/// One thing that a file of a project would do.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ProjectPart {
+    /// `hook`, `mcp`, `allow`, `directory`, `mode`, `env`, `setting`, `skill`, `agent` or `broken`.
+    pub kind: String,
+    /// What it says, or what is wrong with it.
+    pub text: String,
+    /// The file that says so.
+    pub file: String,
+    /// Whether nobody has agreed to it.
+    pub is_new: bool,
 }
 
 /// Who follows a session.

@@ -9,6 +9,8 @@ use std::sync::Arc;
 use rustix::fs::{Mode, OFlags, ResolveFlags, open, openat2};
 use thiserror::Error;
 
+use crate::trust::Clearance;
+
 /// Longer files are not read.
 const LONGEST_FILE: u64 = 1024 * 1024;
 
@@ -57,6 +59,7 @@ pub struct Project {
     path: PathBuf,
     handle: OwnedFd,
     roots: Roots,
+    clearance: Clearance,
 }
 
 impl Project {
@@ -87,6 +90,16 @@ impl Project {
             None => head.get(..COMMIT).unwrap_or(head),
         };
         Some(name.chars().filter(|char| !char.is_control()).take(LONGEST_BRANCH).collect())
+    }
+
+    /// With what a session may take from its files.
+    pub(crate) fn with(self, clearance: Clearance) -> Self {
+        Self { clearance, ..self }
+    }
+
+    /// What a session may take from its files.
+    pub(crate) fn clearance(&self) -> &Clearance {
+        &self.clearance
     }
 
     /// A path to the very directory that was opened, for a child to start in.
@@ -141,7 +154,7 @@ impl Roots {
             if let Ok(handle) = openat2(&root.handle, beneath, flags, Mode::empty(), stay) {
                 let path = std::fs::read_link(format!("/proc/self/fd/{}", handle.as_raw_fd()))
                     .map_err(|_| outside())?;
-                return Ok(Project { path, handle, roots: self.clone() });
+                return Ok(Project { path, handle, roots: self.clone(), clearance: Clearance::default() });
             }
         }
         Err(outside())

@@ -66,12 +66,12 @@ impl Client {
         let by = self.device.name.clone();
         match message {
             ClientMessage::Start(start) => {
-                let project = self.project(&start.project_path)?;
+                let project = self.cleared(&start.project_path).await?;
                 let started = self.hub.start(start, project, &by).await?;
                 self.started(started, request_id, sink).await
             }
             ClientMessage::ResumeSession(resume) => {
-                let project = self.project(&resume.project_path)?;
+                let project = self.cleared(&resume.project_path).await?;
                 self.within_roots(&SessionId(resume.session_id.clone()))?;
                 let started = self.hub.resume(resume, project, &by).await?;
                 self.started(started, request_id, sink).await
@@ -150,6 +150,15 @@ impl Client {
             ClientMessage::SetMode(set) => {
                 self.command(set.session_id, What::SetMode(set.mode), request_id).await
             }
+            ClientMessage::ReviewProject(asked) => {
+                let review = self.hub.review(self.project(&asked.project_path)?).await?;
+                Ok(self.reply(review, request_id, sink).await?)
+            }
+            ClientMessage::TrustProject(agreed) => {
+                let project = self.project(&agreed.project_path)?;
+                let review = self.hub.trust(project, agreed.digest, &by).await?;
+                Ok(self.reply(review, request_id, sink).await?)
+            }
             ClientMessage::SetModel(set) => {
                 self.command(set.session_id, What::SetModel(set.model), request_id).await
             }
@@ -178,6 +187,11 @@ impl Client {
         let not_allowed =
             |error: crate::auth::RootsError| Refusal::new(ErrorCode::ProjectNotAllowed, error.to_string());
         self.roots.open(path).map_err(not_allowed)
+    }
+
+    /// A directory that sessions may work in, with what they may take from its files.
+    async fn cleared(&self, path: &str) -> Result<Project, Refusal> {
+        self.hub.clear(self.project(path)?, self.device.scopes).await
     }
 
     /// A session of a project that may be seen. Any other is as good as none.

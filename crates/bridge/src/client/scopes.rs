@@ -27,6 +27,7 @@ fn usual(message: &ClientMessage) -> Scope {
         | ClientMessage::GetHistory(_)
         | ClientMessage::Subscribe(_)
         | ClientMessage::Unsubscribe(_)
+        | ClientMessage::ReviewProject(_)
         | ClientMessage::GetStream(_) => Scope::Observe,
         ClientMessage::Start(_)
         | ClientMessage::ResumeSession(_)
@@ -41,6 +42,7 @@ fn usual(message: &ClientMessage) -> Scope {
         | ClientMessage::Answer(_) => Scope::Approve,
         ClientMessage::SetMode(_)
         | ClientMessage::SetModel(_)
+        | ClientMessage::TrustProject(_)
         | ClientMessage::RenameSession(_)
         | ClientMessage::ArchiveSession(_) => Scope::Configure,
     }

@@ -26,6 +26,7 @@ use crate::log::Log;
 use crate::push::Push;
 use crate::session::Hub;
 use crate::state_dir::StateDir;
+use crate::trust::{ProjectTrust, TrustBook};
 
 /// Who ends sessions and goes on with them when nobody else does.
 const BY: &str = "the bridge";
@@ -136,6 +137,10 @@ impl Bridge {
             Hub::open(Log::new(Arc::new(state_dir.log()?))?, transcripts, retention, make_options).await?;
         if let Some(time) = limits.decide_within {
             hub.deny_undecided_after(time);
+        }
+        if let Some(review) = setup.review {
+            let book = TrustBook::of(state_dir.path());
+            hub.guard_projects(ProjectTrust { review, book, strict_mcp: setup.strict_mcp });
         }
         let shared = Shared {
             hub,

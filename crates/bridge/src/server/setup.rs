@@ -15,6 +15,7 @@ use crate::log::StorageError;
 use crate::push::{PushError, PushSetup};
 use crate::session::Retention;
 use crate::state_dir::StateDirError;
+use crate::trust::Reviewer;
 
 /// Everything that a bridge needs to know before it starts.
 pub struct Setup {
@@ -40,6 +41,11 @@ pub struct Setup {
     pub transcripts: Store,
     /// Which agent that is, for people.
     pub agent: Option<AgentInfo>,
+    /// Looks at projects before sessions start in them; without it their files count as the CLI takes them. The file with
+    /// what people have agreed to is in the state directory.
+    pub review: Option<Reviewer>,
+    /// Whether the CLI is one that needs `--strict-mcp-config` to leave out the MCP servers of a project.
+    pub strict_mcp: bool,
     /// How a CLI is started: which one, in which environment.
     pub make_options: Box<dyn Fn() -> Options + Send + Sync>,
 }
@@ -64,6 +70,8 @@ impl Setup {
             push: PushSetup::default(),
             transcripts,
             agent: None,
+            review: None,
+            strict_mcp: true,
             make_options: Box::new(make_options),
         }
     }

@@ -95,6 +95,7 @@ impl Translator {
                     by: None,
                     branch: None,
                     slash_commands: init.slash_commands.clone().unwrap_or_default().into(),
+                    is_restricted: None,
                 }
                 .into(),
             ),

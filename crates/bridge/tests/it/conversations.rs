@@ -8,11 +8,14 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use pilothouse::sessions::project_key;
+use pilothouse_bridge::trust::{ProjectTrust, Review, TrustBook};
 use serde_json::{Map, Value, json};
 
 use crate::harness::{Peer, Place};
+use crate::trust;
 
 /// The client of a line that names none.
 const FIRST: &str = "phone";
@@ -112,6 +115,7 @@ async fn play(file: &Path) -> Vec<Value> {
     let place = Place::new(cli);
     put_session_on_disk(&place);
     let hub = place.hub().await;
+    guard(&place, &hub, &lines[0]["review"]);
     let mut peers: HashMap<String, Peer> = HashMap::new();
     let mut names = Names { project: place.project(), known: Vec::new() };
     let mut out = vec![lines[0].clone()];
@@ -140,6 +144,20 @@ async fn play(file: &Path) -> Vec<Value> {
     }
     hub.shut_down("the test").await;
     out
+}
+
+/// Puts what a conversation says in the place of the project's files.
+fn guard(place: &Place, hub: &pilothouse_bridge::session::Hub, review: &Value) {
+    let parts = |name: &str| {
+        let parts = review[name].as_array().into_iter().flatten();
+        parts
+            .map(|part| trust::part(part["kind"].as_str().unwrap(), part["text"].as_str().unwrap()))
+            .collect()
+    };
+    let review = Review { parts: parts("parts"), broken: parts("broken"), ..Review::default() };
+    let review = Arc::new(move |_: &Path| review.clone());
+    let book = TrustBook::of(&place.sandbox.home());
+    hub.guard_projects(ProjectTrust { review, book, strict_mcp: false });
 }
 
 fn put_session_on_disk(place: &Place) {

@@ -26,4 +26,5 @@ mod resuming;
 mod retention;
 mod shown;
 mod sockets;
+mod trust;
 mod wire;

@@ -58,6 +58,9 @@
  * @property {number} modifiedAt
  * @property {string} [inUseBy]
  *
+ * @typedef {{kind: string, text: string, file: string, isNew: boolean}} ProjectPart
+ * @typedef {{projectPath: string, isTrusted: boolean, parts: ProjectPart[], broken: ProjectPart[], digest: string}} ProjectReview
+ *
  * @typedef {object} Welcome
  * @property {string} version
  * @property {string} device

@@ -202,7 +202,7 @@ fn beside_unless_a_name(folder: &Path, path: Option<PathBuf>) -> Option<PathBuf>
 }
 
 /// None without a home.
-fn default_state_dir() -> Option<PathBuf> {
+pub(crate) fn default_state_dir() -> Option<PathBuf> {
     let set = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let state = set("XDG_STATE_HOME").filter(|path| path.is_absolute());
     let state = state.or_else(|| set("HOME").map(|home| home.join(".local/state")));

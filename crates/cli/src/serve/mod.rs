@@ -16,6 +16,7 @@ use std::process::ExitCode;
 use anyhow::Context as _;
 use pilothouse::sessions::Store;
 use pilothouse_bridge::StateDirError;
+use pilothouse_bridge::api::AgentKind;
 use pilothouse_bridge::log::StorageError;
 use pilothouse_bridge::server::{Bridge, ServeError, Setup};
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -28,6 +29,7 @@ use self::announce::Announcement;
 pub(crate) use self::choice::AGENT_ARGUMENT;
 use self::choice::Choice;
 use self::config::Config;
+pub(crate) use self::config::default_state_dir;
 pub(crate) use self::flags::ServeArgs;
 use self::flags::ServeCommand;
 
@@ -99,6 +101,11 @@ fn setup(config: Config, choice: &Choice) -> anyhow::Result<Setup> {
     setup.limits = config.limits;
     setup.retention = config.retention;
     setup.agent = Some(choice.info.clone());
+    setup.review = Some(crate::trust::reviewer(choice.config_home.clone()));
+    setup.strict_mcp = choice.info.kind == AgentKind::Claude;
+    if let Some(scratch) = &choice.scratch {
+        scratch::trust(scratch, &setup)?;
+    }
     Ok(setup)
 }
 

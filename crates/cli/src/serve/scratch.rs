@@ -4,6 +4,8 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
+use pilothouse_bridge::server::Setup;
+use pilothouse_bridge::trust::TrustBook;
 
 const FILES: [(&str, &str); 5] = [
     (
@@ -24,6 +26,9 @@ const FILES: [(&str, &str); 5] = [
     (".claude/settings.json", include_str!("hook.json")),
 ];
 
+/// Those that run something.
+const RUNNING: [&str; 3] = [".mcp.json", "harbour.sh", ".claude/settings.json"];
+
 /// Makes the project in the state directory, as far as it is not there.
 pub(super) fn make(state_dir: &Path) -> anyhow::Result<PathBuf> {
     let place = state_dir.join("demo-project");
@@ -32,6 +37,25 @@ pub(super) fn make(state_dir: &Path) -> anyhow::Result<PathBuf> {
             .with_context(|| format!("cannot make the demo's project in {}", place.display()))?;
     }
     Ok(place)
+}
+
+/// Agrees to what the project runs, as long as it is what this program has written.
+pub(super) fn trust(place: &Path, setup: &Setup) -> anyhow::Result<()> {
+    let is_ours = FILES
+        .iter()
+        .filter(|(name, _)| RUNNING.contains(name))
+        .all(|(name, text)| std::fs::read_to_string(place.join(name)).is_ok_and(|found| found == *text));
+    let (Some(review), true) = (&setup.review, is_ours) else { return Ok(()) };
+    let place = place.canonicalize()?;
+    let book = TrustBook::of(&setup.state_dir);
+    let mut review = review(&place);
+    // What a session has added is for a person to agree to.
+    review.parts.retain(|part| RUNNING.contains(&part.shown.file.as_str()));
+    review.broken.clear();
+    if book.unknown(&place, &review.parts).is_empty() {
+        return Ok(());
+    }
+    book.agree(&place, &review, "this program").context("cannot trust the demo's project")
 }
 
 /// What the demo has made of a file stays.

@@ -8,6 +8,7 @@ use pilothouse_rules::split_rule_list;
 
 use crate::misuse::misuse;
 use crate::rules::must_be_rules;
+use crate::trust::TrustFlags;
 
 /// Flags of every command that starts an agent.
 #[derive(Debug, Default, Args)]
@@ -39,6 +40,8 @@ pub(crate) struct AgentFlags {
     /// Replaces the system prompt
     #[arg(long, value_name = "TEXT")]
     system_prompt: Option<String>,
+    #[command(flatten)]
+    pub(crate) trust: TrustFlags,
     /// Flags that are handed to the agent as they are
     #[arg(last = true, value_name = "FLAGS")]
     passed_on: Vec<String>,

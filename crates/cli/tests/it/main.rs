@@ -26,6 +26,7 @@ mod snippets;
 mod strays;
 mod tape;
 mod terminal;
+mod trust;
 mod usage;
 
 use std::path::Path;

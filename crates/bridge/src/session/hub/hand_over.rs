@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use super::launch::Launch;
 use super::{Hub, lock};
-use crate::api::{Lease, SessionId, SessionView};
-use crate::auth::Roots;
+use crate::api::{ErrorCode, Lease, SessionId, SessionView};
+use crate::auth::{Roots, Scopes};
 use crate::session::command::What;
+use crate::session::refusal::Refusal;
 
 impl Hub {
     /// Ends every session that has a CLI, and says which. Those that were at work are handed over to the next bridge on
@@ -34,8 +35,16 @@ impl Hub {
     pub async fn take_over(&self, roots: &Roots, by: &str) -> Vec<SessionView> {
         let mut taken = Vec::new();
         for view in self.list(true).into_iter().filter(|view| view.handed_over) {
-            let project = match roots.open(&view.project_path) {
-                Ok(project) => Arc::new(project),
+            let opened = roots.open(&view.project_path);
+            let opened =
+                opened.map_err(|error| Refusal::new(ErrorCode::ProjectNotAllowed, error.to_string()));
+            let project = match opened {
+                // Nobody is there to ask, so that it starts as a device of no great scopes would start it.
+                Ok(project) => self.clear(project, Scopes::usual()).await.map(Arc::new),
+                Err(refusal) => Err(refusal),
+            };
+            let project = match project {
+                Ok(project) => project,
                 Err(error) => {
                     tracing::warn!(session = %view.session_id, %error, "a session is not gone on with");
                     continue;

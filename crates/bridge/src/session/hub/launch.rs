@@ -112,6 +112,7 @@ impl Hub {
             by: Some(launch.by.clone()),
             branch: launch.project.branch(),
             slash_commands: Vec::new(),
+            is_restricted: launch.project.clearance().is_restricted().then_some(true),
         };
         let seq = recorder.store(created, launch.key.take()).await?;
         if let Some(claude_id) = &launch.resume {
@@ -165,7 +166,8 @@ impl Hub {
     }
 
     fn spawn(&self, recorder: Recorder, launch: Launch, writing: OwnedMutexGuard<()>) {
-        let mut options = (self.inner.make_options)().cwd(launch.project.start_in());
+        let clearance = launch.project.clearance();
+        let mut options = clearance.apply((self.inner.make_options)()).cwd(launch.project.start_in());
         // The way in is good for the child's first moment only; this is where it is.
         options = options.env("PWD", launch.project.path().to_string_lossy());
         if let Some(claude_id) = &launch.resume {
@@ -174,8 +176,8 @@ impl Hub {
         if launch.fork {
             options = options.fork_session();
         }
-        if let Some(mode) = &launch.mode {
-            let mode = PermissionMode::from(mode.as_str());
+        if let Some(mode) = launch.mode.as_deref().or(clearance.mode()) {
+            let mode = PermissionMode::from(mode);
             if mode == PermissionMode::BypassPermissions {
                 options = options.allow_dangerously_skip_permissions();
             }

@@ -25,11 +25,13 @@ use super::state::State;
 use super::viewers::Viewers;
 use super::{recent, recover};
 use crate::api::{
-    Ack, ClientMessageId, ErrorCode, Lease, Lifecycle, ListRecentSessions, ProcessStatus, RecentSessions,
-    Reply, ResumeSession, Seq, SessionArchived, SessionId, SessionRenamed, SessionView, Start,
+    Ack, ClientMessageId, ErrorCode, Lease, Lifecycle, ListRecentSessions, ProcessStatus, ProjectReview,
+    RecentSessions, Reply, ResumeSession, Seq, SessionArchived, SessionId, SessionRenamed, SessionView,
+    Start,
 };
-use crate::auth::Project;
+use crate::auth::{Project, Scopes};
 use crate::log::{Log, StorageError};
+use crate::trust::ProjectTrust;
 use launch::Launch;
 
 /// How much news may wait for whoever passes it on.
@@ -60,6 +62,8 @@ struct Inner {
     retention: Retention,
     /// After so long without a decision an approval is denied.
     decide_within: OnceLock<Duration>,
+    /// Looks at projects before sessions start in them.
+    trust: OnceLock<ProjectTrust>,
 }
 
 #[derive(Clone)]
@@ -124,6 +128,7 @@ impl Hub {
             outside,
             retention,
             decide_within: OnceLock::new(),
+            trust: OnceLock::new(),
         });
         Ok(Self { inner })
     }
@@ -132,6 +137,52 @@ impl Hub {
     pub fn deny_undecided_after(&self, time: Duration) {
         // Only the first time counts: sessions have it from their start.
         let (Ok(()) | Err(_)) = self.inner.decide_within.set(time);
+    }
+
+    /// Looks at projects from now on before sessions start in them. Without this their files count as the CLI takes them.
+    pub fn guard_projects(&self, trust: ProjectTrust) {
+        // Only the first counts, as above.
+        let (Ok(()) | Err(_)) = self.inner.trust.set(trust);
+    }
+
+    /// The project with what a session may take from its files.
+    ///
+    /// # Errors
+    /// When a settings file is broken and nobody has agreed to go on without it.
+    pub(crate) async fn clear(&self, project: Project, scopes: Scopes) -> Result<Project, Refusal> {
+        let path = project.path().to_owned();
+        let cleared = self.trusting(move |trust| trust.clear(&path, scopes)).await?;
+        Ok(project.with(cleared.transpose()?.unwrap_or_default()))
+    }
+
+    /// What the files of a project would run and allow.
+    pub(crate) async fn review(&self, project: Project) -> Result<ProjectReview, Refusal> {
+        let path = project.path().to_owned();
+        let review = self.trusting(move |trust| trust.look(&path).1).await?;
+        review.ok_or_else(no_trust)
+    }
+
+    /// Lets the files of a project run and allow what the device was shown.
+    pub(crate) async fn trust(
+        &self,
+        project: Project,
+        digest: String,
+        by: &str,
+    ) -> Result<ProjectReview, Refusal> {
+        let (path, by) = (project.path().to_owned(), by.to_owned());
+        let review = self.trusting(move |trust| trust.agree(&path, &digest, &by)).await?;
+        review.ok_or_else(no_trust)?
+    }
+
+    /// Files may be long and disks slow.
+    async fn trusting<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&ProjectTrust) -> T + Send + 'static,
+    ) -> Result<Option<T>, Refusal> {
+        let Some(trust) = self.inner.trust.get().cloned() else { return Ok(None) };
+        let done = tokio::task::spawn_blocking(move || work(&trust)).await;
+        let failed = |_| Refusal::new(ErrorCode::Refused, "the files of the project could not be looked at");
+        done.map(Some).map_err(failed)
     }
 
     /// The log.
@@ -377,6 +428,10 @@ impl std::fmt::Debug for Hub {
             .field("at", &now())
             .finish_non_exhaustive()
     }
+}
+
+fn no_trust() -> Refusal {
+    Refusal::new(ErrorCode::Refused, "this bridge does not look at the files of projects")
 }
 
 fn telling_lists(board: Arc<Board>, hub: Weak<Inner>) -> AbortOnDropHandle<()> {

@@ -124,6 +124,7 @@ export class Transcript {
     this.project = event['projectPath'] ?? this.project;
     if (event['slashCommands'] !== undefined) this.commands = event['slashCommands'];
     if (event['subtype'] === 'init' && this.turnSince === 0) this.turnSince = event.at;
+    if (event['isRestricted'] === true) this.#note(event, 'shield', 'Files of this project are off: not trusted yet');
   }
 
   /** @param {LogEvent} event */

@@ -11,6 +11,7 @@ import { compactApproval } from '../parts/approval.js';
 import { watch } from '../parts/guard.js';
 import { chooseSheet, failed } from '../parts/sheet.js';
 import { pathText } from '../parts/target.js';
+import { settled } from '../parts/trust.js';
 import { resume, startSheet } from './start.js';
 
 const RECENT = 12;
@@ -315,8 +316,9 @@ export class ListView {
   /** @param {RecentSession} session */
   #resume(session) {
     const go = (/** @type {'attach' | 'fork' | 'take_over'} */ lease) => {
-      this.app.bridge.resume(session.sessionId, session.projectPath ?? '', lease)
-        .then((id) => this.app.go(`#/s/${encodeURIComponent(id)}`), failed);
+      settled(this.app, session.projectPath ?? '')
+        .then((goesOn) => (goesOn ? this.app.bridge.resume(session.sessionId, session.projectPath ?? '', lease) : null))
+        .then((id) => { if (id !== null) this.app.go(`#/s/${encodeURIComponent(id)}`); }, failed);
     };
     if (session.inUseBy === undefined) {
       chooseSheet('Resume session', [

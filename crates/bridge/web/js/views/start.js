@@ -6,6 +6,7 @@ import { h } from '../dom.js';
 import { MODES, sentence } from '../format.js';
 import { TOO_LARGE } from '../log/outbox.js';
 import { failed, sheet } from '../parts/sheet.js';
+import { settled } from '../parts/trust.js';
 
 /** Where a prompt is kept that was typed and not sent. */
 const DRAFT = 'pilothouse.new-session';
@@ -62,6 +63,10 @@ export function startSheet(app) {
       if (problem.textContent !== '') return;
       button.disabled = true;
       try {
+        if (!await settled(app, project.value.trim())) {
+          button.disabled = false;
+          return;
+        }
         const id = await app.bridge.start({ projectPath: project.value.trim(), permissionMode: mode.value }, given.signal);
         app.started.add(id);
         if (words.value.trim() !== '') app.outbox.say(id, words.value.trim(), [], 'queue');
@@ -104,8 +109,12 @@ export function startSheet(app) {
  * @param {string} id
  * @param {string} project
  */
-export function resume(app, id, project) {
-  return app.bridge.resume(id, project, 'attach').then((resumed) => {
+export async function resume(app, id, project) {
+  try {
+    if (!await settled(app, project)) return;
+    const resumed = await app.bridge.resume(id, project, 'attach');
     if (resumed !== id) app.go(`#/s/${encodeURIComponent(resumed)}`);
-  }, failed);
+  } catch (error) {
+    failed(error);
+  }
 }

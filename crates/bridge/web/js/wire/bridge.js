@@ -1,6 +1,6 @@
 // What the page asks of the bridge, in its own words.
 
-/** @import { Approval, Delivery, Image, Message, RecentSession, SessionView } from '../types.js' */
+/** @import { Approval, Delivery, Image, Message, ProjectReview, RecentSession, SessionView } from '../types.js' */
 /** @import { Connection } from './connection.js' */
 
 /** A name that nobody else gives. */
@@ -50,6 +50,26 @@ export class Bridge {
   async start(wanted, signal) {
     const reply = await this.link.insist({ type: 'start', ...wanted, clientMessageId: freshId() }, signal);
     return String(reply.sessionId);
+  }
+
+  /**
+   * What the files of a project would run and allow.
+   *
+   * @param {string} projectPath
+   * @returns {Promise<ProjectReview>}
+   */
+  async review(projectPath) {
+    return /** @type {any} */ (await this.link.request({ type: 'review_project', projectPath }));
+  }
+
+  /**
+   * Lets the files of a project do what a review has shown.
+   *
+   * @param {string} projectPath
+   * @param {string} digest
+   */
+  trust(projectPath, digest) {
+    return this.link.request({ type: 'trust_project', projectPath, digest });
   }
 
   /**
