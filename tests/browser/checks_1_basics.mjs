@@ -44,6 +44,13 @@ export async function pairing(world) {
   assert.equal(new URL(page.url()).hash, '#/');
   const cookies = await page.context().cookies();
   assert.ok(cookies.every((cookie) => cookie.httpOnly && cookie.sameSite === 'Strict'), JSON.stringify(cookies));
+  // Another port of the host is sent no cookie, and storage without a cookie or a cookie without storage is not enough.
+  assert.ok(cookies.length === 1 && cookies[0].path.length > 30, JSON.stringify(cookies));
+  const stored = await page.context().storageState();
+  const half = await world.stranger();
+  await half.context().addCookies(stored.cookies);
+  await half.goto(pairing_url.replace(/#.*/, ''));
+  await half.getByText('This browser is not paired yet').waitFor();
   // It works once.
   const second = await world.stranger();
   await second.goto(pairing_url);

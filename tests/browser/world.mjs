@@ -1,6 +1,6 @@
 /** What a check needs: a bridge of its own, browsers that are paired with it, and a gate that can be shut. */
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -82,7 +82,7 @@ export class World {
     this.#served = [further, env];
     const args = ['serve', '--port', '0', '--json', '--state-dir', join(this.folder, 'state'), '--root', join(this.folder, 'projects'), ...further];
     this.info = JSON.parse(await this.#run(process.env.PILOTHOUSE_BIN, args, env));
-    this.token = readFileSync(this.info.token_file, 'utf8').trim();
+    this.token = execFileSync(process.env.PILOTHOUSE_BIN, ['serve', 'token', '--state-dir', this.info.state_dir], { encoding: 'utf8' }).trim();
   }
 
   /** Starts a program and gives the first line that it prints. */

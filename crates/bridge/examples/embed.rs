@@ -8,6 +8,7 @@ use std::io::Write as _;
 
 use pilothouse::Options;
 use pilothouse::sessions::Store;
+use pilothouse_bridge::auth::Scopes;
 use pilothouse_bridge::server::{Bridge, Setup};
 use tokio::io::AsyncReadExt as _;
 use tokio_util::sync::CancellationToken;
@@ -23,7 +24,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let bridge = Bridge::open(setup).await?;
     let told = serde_json::json!({
         "url": bridge.url(), "ws_url": bridge.ws_url(), "pairing_url": bridge.pairing_url()?,
-        "token_file": bridge.token_file(),
+        "token": bridge.control().token(Scopes::program())?.reveal(),
     });
     writeln!(std::io::stdout(), "{told}")?;
     let stop = CancellationToken::new();

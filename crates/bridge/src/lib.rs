@@ -16,4 +16,4 @@ mod state_dir;
 pub mod trust;
 mod ws;
 
-pub use state_dir::{StateDir, StateDirError};
+pub use state_dir::{StateDir, StateDirError, make_private};

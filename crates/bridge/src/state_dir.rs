@@ -6,15 +6,20 @@ use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rustix::fs::{FlockOperation, flock};
+use rustix::fs::{FlockOperation, Mode, OFlags, fchmod, flock, fstat, open};
+use rustix::io::Errno;
+use rustix::process::geteuid;
 use thiserror::Error;
 
-use crate::auth::{DeviceError, Devices};
+use crate::auth::{DeviceError, Devices, write_private};
 use crate::log::{SqliteStore, StorageError};
 use crate::push::{Push, PushError, PushSetup};
 
 /// The variable that processes of a bridge's sessions are known by.
 const MARK: &str = "PILOTHOUSE_BRIDGE";
+
+/// Older versions kept a bearer token of the user in this file, where any process of a session could read it.
+const OLD_TOKEN: &str = "token";
 
 /// How long processes that are ending anyway get for it before this bridge begins.
 const DYING: Duration = Duration::from_secs(2);
@@ -25,6 +30,14 @@ pub enum StateDirError {
     /// Another bridge uses it.
     #[error("another bridge uses {0}: stop it, or choose another state directory")]
     InUse(PathBuf),
+    /// Others have, or had, a hand in it.
+    #[error("the state directory {path} is not safe: {why}")]
+    Unsafe {
+        /// The directory.
+        path: PathBuf,
+        /// What is wrong, and what to do.
+        why: String,
+    },
     /// It cannot be made or written.
     #[error("the state directory {path} cannot be used: {error}")]
     Io {
@@ -51,20 +64,23 @@ impl StateDir {
     pub fn open(path: impl Into<PathBuf>) -> Result<Self, StateDirError> {
         let path = path.into();
         let failed = |error: io::Error| StateDirError::Io { path: path.clone(), error };
-        DirBuilder::new().recursive(true).mode(0o700).create(&path).map_err(failed)?;
+        make_private(&path)?;
         let lock = OpenOptions::new()
             .write(true)
             .create(true)
             .truncate(false)
             .mode(0o600)
+            .custom_flags(OFlags::NOFOLLOW.bits().cast_signed())
             .open(path.join("lock"))
             .map_err(failed)?;
+        fchmod(&lock, Mode::RUSR | Mode::WUSR).map_err(|error| failed(error.into()))?;
         match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => {}
             Err(rustix::io::Errno::WOULDBLOCK) => return Err(StateDirError::InUse(path)),
             Err(error) => return Err(failed(error.into())),
         }
         let id = read_id(&path.join("id")).map_err(failed)?;
+        forget_token(&path.join(OLD_TOKEN)).map_err(failed)?;
         let path = path.canonicalize().map_err(failed)?;
         Ok(Self { path, id, _lock: lock })
     }
@@ -86,19 +102,14 @@ impl StateDir {
         pilothouse_proc::until_the_dying_are_gone(DYING);
     }
 
-    /// Where it is.
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
-    }
-
     /// Tells bridges on one machine apart: cookies do not know ports.
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// The file that has the credential of the user at this machine.
-    pub fn token_file(&self) -> PathBuf {
-        self.path.join("token")
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
     }
 
     /// The key that messages to browsers are signed with, and the browsers that want them.
@@ -126,12 +137,52 @@ impl StateDir {
     }
 }
 
+/// Makes a directory that its user alone can enter, whatever the umask, or tightens one that is there.
+///
+/// # Errors
+/// When it cannot be made, is a symbolic link, belongs to another user, or others could write to it.
+pub fn make_private(path: &Path) -> Result<(), StateDirError> {
+    let failed = |error: io::Error| StateDirError::Io { path: path.to_owned(), error };
+    let refused = |why: String| Err(StateDirError::Unsafe { path: path.to_owned(), why });
+    DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(failed)?;
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let directory = match open(path, flags, Mode::empty()) {
+        Ok(directory) => directory,
+        Err(Errno::LOOP | Errno::NOTDIR) => {
+            return refused("it is a symbolic link: name the directory itself with --state-dir".to_owned());
+        }
+        Err(error) => return Err(failed(error.into())),
+    };
+    let found = fstat(&directory).map_err(|error| failed(error.into()))?;
+    if found.st_uid != geteuid().as_raw() {
+        return refused("it belongs to another user: choose another --state-dir".to_owned());
+    }
+    if found.st_mode & 0o022 != 0 {
+        let place = path.display();
+        return refused(format!(
+            "others can write to it: look whether all its files are yours, then run `chmod 700 '{place}'`"
+        ));
+    }
+    fchmod(&directory, Mode::RWXU).map_err(|error| failed(error.into()))
+}
+
+fn forget_token(path: &Path) -> io::Result<()> {
+    match std::fs::remove_file(path) {
+        Ok(()) => {
+            tracing::warn!("the token file of an older version was removed: use `pilothouse serve token`")
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => return Err(error),
+    }
+    Ok(())
+}
+
 fn read_id(path: &Path) -> io::Result<String> {
     match std::fs::read_to_string(path) {
         Ok(id) if id.len() == 8 && id.bytes().all(|byte| byte.is_ascii_hexdigit()) => Ok(id),
         _ => {
             let id: String = crate::auth::random::<4>()?.iter().map(|byte| format!("{byte:02x}")).collect();
-            std::fs::write(path, &id)?;
+            write_private(path, id.as_bytes())?;
             Ok(id)
         }
     }

@@ -106,10 +106,14 @@ worker.addEventListener('pushsubscriptionchange', (/** @type {any} */ event) => 
 
 /** The browser's address has changed, or is gone: the bridge has to know the new one. @param {PushSubscription | null | undefined} fresh */
 async function subscribeAgain(fresh) {
-  const { key } = await (await fetch(new URL('push/key', base))).json();
+  const kept = await (await caches.open('pilothouse-device')).match(new URL('device', base));
+  if (kept === undefined) return;
+  const { secret, path } = await kept.json();
+  const url = (/** @type {string} */ name) => new URL(`${path}push/${name}`, base);
+  const { key } = await (await fetch(url('key'), { headers: { 'pilothouse-page': secret } })).json();
   const subscription = fresh ?? (await worker.registration.pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: key }));
-  await fetch(new URL('push/subscribe', base), {
-    method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(subscription),
+  await fetch(url('subscribe'), {
+    method: 'POST', headers: { 'content-type': 'application/json', 'pilothouse-page': secret }, body: JSON.stringify(subscription),
   });
 }
 

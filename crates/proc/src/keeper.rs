@@ -111,7 +111,7 @@ impl Keeper {
             self.reader.read(ask, LAST_WORDS);
         }
         self.reader.finish();
-        orphans::collect();
+        orphans::reap_orphans();
         let status = status.and_then(Result::ok);
         self.exited.send_replace(Some(Exit { status }));
     }

@@ -40,7 +40,7 @@ pub use exit::Exit;
 pub use guard::{dismiss_guard, guard_children};
 pub use ladder::{Ladder, Report, Step};
 pub use marked::{kill_marked, marked, until_the_dying_are_gone};
-pub use orphans::{adopt_orphans, kill_descendants};
+pub use orphans::{adopt_orphans, is_descendant, kill_descendants, reap_orphans};
 pub use run::{Finished, Limits, Outcome};
 pub use spawn::{Spawn, StderrLines};
 pub use tail::StderrTail;

@@ -12,6 +12,8 @@ use crate::{guard, leader, other};
 
 /// How often the list is gone through again, because a dying process may just have started another.
 const ROUNDS: usize = 20;
+/// No process has more ancestors.
+const LONGEST_LINE: usize = 10_000;
 /// How long the killed get to be gone before the list is looked at again.
 const PAUSE: Duration = Duration::from_millis(2);
 
@@ -29,8 +31,9 @@ pub fn adopt_orphans() -> io::Result<()> {
 /// Whether orphans come to this process, which then has to collect them when they end.
 static ADOPTS: AtomicBool = AtomicBool::new(false);
 
-/// Collects adopted children that have ended; they would stay in the system's table as long as this process lives.
-pub(crate) fn collect() {
+/// Reaps adopted children that have ended: they stay zombies as long as this process lives otherwise. Does nothing without
+/// [`adopt_orphans`]. Children that were started here are left to those who started them.
+pub fn reap_orphans() {
     if !ADOPTS.load(Ordering::Relaxed) {
         return;
     }
@@ -93,6 +96,45 @@ fn is_below(process: u32, ancestor: u32, parents: &HashMap<u32, u32>) -> bool {
     let mut line = std::iter::successors(parents.get(&process), |parent| parents.get(parent));
     // Processes come and go while they are listed, so that a line could lead in a circle.
     line.by_ref().take(parents.len()).any(|parent| *parent == ancestor)
+}
+
+/// Whether a process descends from this one. Only certain after [`adopt_orphans`]: without it a process whose parent has
+/// ended is a child of init.
+///
+/// # Errors
+/// When the line of its parents cannot be read to its end, or changes again and again meanwhile: then it is not known.
+pub fn is_descendant(process: u32) -> io::Result<bool> {
+    let mut before = lineage(process);
+    for _ in 0..ROUNDS {
+        let now = lineage(process);
+        // A parent may end, and its number go to another process, between two reads. Numbers and start times that are the
+        // same in two walks were all there at the moment between them, and a process is never given back to a former parent.
+        if let (Some(line), true) = (&now, now == before) {
+            let here = std::process::id();
+            return Ok(line.iter().any(|(ancestor, _)| *ancestor == here));
+        }
+        before = now;
+    }
+    Err(io::Error::other(format!("the parents of process {process} cannot be read in /proc")))
+}
+
+/// A process and all its ancestors, each with its start time; none if one of them cannot be read.
+fn lineage(process: u32) -> Option<Vec<(u32, String)>> {
+    let mut line = Vec::new();
+    let mut next = process;
+    // Parent 0: init, or a process whose parent is outside of this PID namespace.
+    while next != 0 {
+        let stat = other::stat(next)?;
+        let mut fields = stat.split_whitespace();
+        let parent = fields.nth(1)?.parse().ok()?;
+        // Field 22 of the whole line; the state is field 3.
+        line.push((next, fields.nth(17)?.to_owned()));
+        next = parent;
+        if line.len() > LONGEST_LINE {
+            return None;
+        }
+    }
+    Some(line)
 }
 
 /// The parent of a process; none if it is dead.

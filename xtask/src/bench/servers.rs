@@ -91,7 +91,9 @@ impl Programs {
             .rsplit_once(':')
             .map(|(_, port)| port.to_owned())
             .context("no port in the address")?;
-        let token = fs::read_to_string(text("token_file")?)?;
+        let mut asking = command(&self.pilothouse);
+        asking.args(["serve", "token", "--state-dir"]).arg(text("state_dir")?);
+        let token = output(&mut asking)?;
         let kind = format!("{}:{}", token.trim(), project.canonicalize()?.display());
         Ok(Running { child, port, kind })
     }

@@ -13,19 +13,19 @@ fn a_pairing_code_is_good_once_and_for_two_minutes() {
     let start = Instant::now();
     let code = pairing.offer_at(Scopes::usual(), None, start).unwrap();
     assert_eq!(code.as_str().len(), 16, "eighty bits");
-    let (device, secret) = pairing.claim_at(code.as_str(), "My\u{7} phone", &devices, start).unwrap();
+    let claim =
+        |code: &Code, name: &str, at| pairing.claim_at(code.as_str(), name, Kind::Program, &devices, at);
+    let Paired { device, secrets, .. } = claim(&code, "My\u{7} phone", start).unwrap();
+    let Secrets::Token(secret) = secrets else { panic!("{secrets:?}") };
     assert_eq!(device.name, "My phone");
     assert!(!device.scopes.has(Scope::Bypass));
     assert_eq!(devices.authenticate(&secret).unwrap().id, device.id);
-    let again = pairing.claim_at(code.as_str(), "thief", &devices, start);
+    let again = claim(&code, "thief", start);
     assert!(matches!(again, Err(ClaimError::Invalid)), "replayed");
 
     let code = pairing.offer_at(Scopes::usual(), None, start).unwrap();
     let late = start + Duration::from_secs(121);
-    assert!(
-        matches!(pairing.claim_at(code.as_str(), "late", &devices, late), Err(ClaimError::Invalid)),
-        "expired"
-    );
+    assert!(matches!(claim(&code, "late", late), Err(ClaimError::Invalid)), "expired");
     assert_eq!(devices.list().len(), 1);
 }
 
@@ -37,13 +37,14 @@ fn a_pairing_code_is_good_no_longer_than_the_device_that_offers_it() {
     let (phone, _) = devices.add("phone", Scopes::usual()).unwrap();
     let offer = || pairing.offer(Scopes::usual(), Some(&phone.id)).unwrap();
     let (first, second) = (offer(), offer());
-    assert!(pairing.claim(first.as_str(), "tablet", &devices).is_ok());
-    devices.revoke("phone").unwrap();
-    let late = pairing.claim(second.as_str(), "thief", &devices);
+    let claim = |code: &Code, name: &str| pairing.claim(code.as_str(), name, Kind::Program, &devices);
+    assert!(claim(&first, "tablet").is_ok());
+    devices.revoke("phone", Scopes::all()).unwrap();
+    let late = claim(&second, "thief");
     assert!(matches!(late, Err(ClaimError::Invalid)), "{late:?}");
     // What the user at this machine offers is nobody else's to take away.
     let own = pairing.offer(Scopes::usual(), None).unwrap();
-    assert!(pairing.claim(own.as_str(), "phone", &devices).is_ok());
+    assert!(claim(&own, "phone").is_ok());
 }
 
 #[test]
@@ -53,12 +54,12 @@ fn guessing_codes_tells_little_and_shuts_nobody_out() {
     let pairing = Pairing::default();
     let start = Instant::now();
     let code = pairing.offer_at(Scopes::usual(), None, start).unwrap();
-    let guesses = (0..100).map(|n| pairing.claim_at(&format!("guess{n}"), "x", &devices, start));
+    let guesses = (0..100).map(|n| pairing.claim_at(&format!("guess{n}"), "x", Kind::Page, &devices, start));
     let answered = guesses.filter(|guess| matches!(guess, Err(ClaimError::Invalid))).count();
     assert_eq!(answered, 5, "the others are told to stop");
-    assert!(pairing.claim_at(&code.as_str().to_uppercase(), "me", &devices, start).is_ok());
+    assert!(pairing.claim_at(&code.as_str().to_uppercase(), "me", Kind::Page, &devices, start).is_ok());
     let later = start + Duration::from_secs(13);
-    assert!(matches!(pairing.claim_at("guess", "x", &devices, later), Err(ClaimError::Invalid)));
+    assert!(matches!(pairing.claim_at("guess", "x", Kind::Page, &devices, later), Err(ClaimError::Invalid)));
 }
 
 #[test]
@@ -66,7 +67,6 @@ fn no_two_devices_have_one_name() {
     let place = tempfile::tempdir().unwrap();
     let file = place.path().join("devices.json");
     let devices = Devices::open(&file).unwrap();
-    devices.owner(&place.path().join("token")).unwrap();
     let name = |wanted: &str| devices.add(wanted, Scopes::usual()).unwrap().0.name;
     let rows = [
         ("phone", "phone"),
@@ -82,79 +82,160 @@ fn no_two_devices_have_one_name() {
         assert_eq!(name(wanted), given, "{wanted:?}");
     }
     // What the log tells of a device that is gone is not told of another one.
-    devices.revoke("phone 2").unwrap();
+    devices.revoke("phone 2", Scopes::all()).unwrap();
     assert_eq!(name("phone"), "phone 5");
-    assert!(matches!(devices.revoke("phone 2"), Err(DeviceError::Unknown(_))));
+    assert!(matches!(devices.revoke("phone 2", Scopes::all()), Err(DeviceError::Unknown(_))));
     assert!(devices.list().iter().all(|device| device.name != "phone 2"));
     let again = Devices::open(&file).unwrap();
     assert_eq!(again.list(), devices.list(), "the same on the next run");
     assert_eq!(again.add("phone", Scopes::usual()).unwrap().0.name, "phone 6");
-
-    // A file from before names were told apart.
-    let old = r#"[{"id": "1", "name": "tablet", "scopes": ["observe"], "added_at": 1, "hash": "x"},
-        {"id": "2", "name": "tablet", "scopes": ["observe"], "added_at": 2, "hash": "y"}]"#;
-    std::fs::write(&file, old).unwrap();
-    let names: Vec<String> =
-        Devices::open(&file).unwrap().list().into_iter().map(|device| device.name).collect();
-    assert_eq!(names, ["tablet", "tablet 2"]);
 }
 
 #[test]
-fn credentials_are_kept_as_hashes_in_files_of_the_user_alone() {
+fn devices_of_an_older_version_have_to_be_paired_again() {
     let place = tempfile::tempdir().unwrap();
-    let (file, token) = (place.path().join("devices.json"), place.path().join("token"));
+    let file = place.path().join("devices.json");
+    let old = Secret::presented("x".repeat(43));
+    let entry = |id: u8, name: &str| {
+        format!(
+            r#"{{"id": "{id}", "name": "{name}", "scopes": ["observe"], "added_at": 1, "hash": "{}"}}"#,
+            old.hash()
+        )
+    };
+    std::fs::write(
+        &file,
+        format!("[{}, {}, {}]", entry(0, "this machine"), entry(1, "tablet"), entry(2, "tablet")),
+    )
+    .unwrap();
     let devices = Devices::open(&file).unwrap();
-    let owner = devices.owner(&token).unwrap();
-    let (phone, secret) = devices.add("phone", Scopes::usual()).unwrap();
-    for path in [&file, &token] {
-        assert_eq!(std::fs::metadata(path).unwrap().permissions().mode() & 0o777, 0o600, "{path:?}");
-    }
+    // Nobody can tell whether the secret was a cookie, which goes to every port of the host.
+    assert_eq!(devices.list(), []);
+    assert!(devices.authenticate(&old).is_none() && devices.authenticate_page(&old, &old).is_none());
+    assert_eq!(
+        devices.add("tablet", Scopes::usual()).unwrap().0.name,
+        "tablet 3",
+        "the log still tells of two"
+    );
+    assert_eq!(devices.add_local(&old, Scopes::program()).name, "this machine");
+}
+
+#[test]
+fn credentials_are_kept_as_hashes_and_local_tokens_not_at_all() {
+    let place = tempfile::tempdir().unwrap();
+    let file = place.path().join("devices.json");
+    let devices = Devices::open(&file).unwrap();
+    let local = Secret::fresh().unwrap();
+    devices.add_local(&local, Scopes::program());
+    assert!(!file.exists(), "nothing of it is stored");
+    let (program, secret) = devices.add("program", Scopes::usual()).unwrap();
+    let (page, secrets) = devices.add_page("page", Scopes::owner()).unwrap();
+    assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
     let kept = std::fs::read_to_string(&file).unwrap();
-    assert!(!kept.contains(secret.reveal()) && !kept.contains(owner.reveal()));
-    assert_eq!(format!("{secret:?}"), "Secret(..)");
+    for secret in [&local, &secret, &secrets.cookie, &secrets.secret] {
+        assert!(!kept.contains(secret.reveal()));
+    }
+    assert!(!kept.contains(&local.hash()) && !kept.contains("this machine"), "{kept}");
+    assert_eq!(format!("{secrets:?}"), "PageSecrets { cookie: Secret(..), secret: Secret(..) }");
+    assert_eq!(devices.authenticate(&local).unwrap().scopes, Scopes::program());
 
     let again = Devices::open(&file).unwrap();
-    assert_eq!(again.owner(&token).unwrap(), owner, "the same on the next run");
-    assert_eq!(again.authenticate(&secret).unwrap(), phone);
+    assert!(again.authenticate(&local).is_none(), "good until the bridge ends");
+    assert_eq!(again.authenticate(&secret).unwrap(), program);
+    assert_eq!(again.authenticate_page(&secrets.cookie, &secrets.secret).unwrap(), page);
     assert!(again.authenticate(&Secret::presented("")).is_none());
     assert!(again.authenticate(&Secret::fresh().unwrap()).is_none());
-    let connected = again.revoked(&phone.id);
-    again.revoke(&phone.id.0).unwrap();
+    let connected = again.revoked(&program.id);
+    again.revoke(&program.id.0, Scopes::usual()).unwrap();
     assert!(connected.is_cancelled());
-    assert!(again.revoked(&phone.id).is_cancelled(), "also for whoever asks afterwards");
+    assert!(again.revoked(&program.id).is_cancelled(), "also for whoever asks afterwards");
     assert!(again.authenticate(&secret).is_none());
-    assert!(matches!(again.revoke("nobody"), Err(DeviceError::Unknown(_))));
-
-    std::fs::remove_file(&token).unwrap();
-    let fresh = again.owner(&token).unwrap();
-    assert!(again.authenticate(&owner).is_none(), "a token that is thrown away is good for nobody");
-    let names: Vec<String> = again.list().into_iter().map(|device| device.name).collect();
-    assert_eq!(
-        (again.authenticate(&fresh).unwrap().scopes, names),
-        (Scopes::all(), vec!["this machine".to_owned()])
-    );
-
-    // Also when it was once revoked, and has another name since then.
-    again.revoke("this machine").unwrap();
-    std::fs::remove_file(&token).unwrap();
-    let second = again.owner(&token).unwrap();
-    let again = Devices::open(&file).unwrap();
-    assert_eq!(again.authenticate(&second).unwrap().name, "this machine 2");
-    std::fs::remove_file(&token).unwrap();
-    let third = again.owner(&token).unwrap();
-    assert!(again.authenticate(&second).is_none());
-    assert_eq!(again.authenticate(&third).unwrap().name, "this machine 2");
-    // A file from before owners were marked: who has the token is the owner.
-    let unmarked = std::fs::read_to_string(&file).unwrap().replace("\"is_owner\": true,", "");
-    std::fs::write(&file, unmarked).unwrap();
-    let old = Devices::open(&file).unwrap();
-    assert_eq!(old.owner(&token).unwrap(), third);
-    std::fs::remove_file(&token).unwrap();
-    old.owner(&token).unwrap();
-    assert!(old.authenticate(&third).is_none());
+    assert!(matches!(again.revoke("nobody", Scopes::all()), Err(DeviceError::Unknown(_))));
+    // An owner's device is an owner's to revoke.
+    assert!(matches!(again.revoke("page", Scopes::program()), Err(DeviceError::Owner(_))));
+    assert!(again.has_owner());
+    again.revoke("page", Scopes::owner()).unwrap();
+    assert!(!again.has_owner() && again.authenticate_page(&secrets.cookie, &secrets.secret).is_none());
 
     std::fs::write(&file, "{").unwrap();
     assert!(matches!(Devices::open(&file), Err(DeviceError::File { .. })), "a broken file lets nobody in");
+}
+
+#[test]
+fn tokens_of_local_programs_are_few() {
+    let place = tempfile::tempdir().unwrap();
+    let devices = Devices::open(place.path().join("devices.json")).unwrap();
+    let first = Secret::fresh().unwrap();
+    let connected = devices.revoked(&devices.add_local(&first, Scopes::program()).id);
+    for _ in 0..100 {
+        devices.add_local(&Secret::fresh().unwrap(), Scopes::program());
+    }
+    assert_eq!(devices.list().len(), 64);
+    assert!(connected.is_cancelled() && devices.authenticate(&first).is_none());
+}
+
+#[test]
+fn a_page_needs_its_cookie_and_its_secret_and_neither_is_a_token() {
+    let place = tempfile::tempdir().unwrap();
+    let devices = Devices::open(place.path().join("devices.json")).unwrap();
+    let (_, own) = devices.add_page("page", Scopes::usual()).unwrap();
+    let (_, other) = devices.add_page("other", Scopes::usual()).unwrap();
+    let nothing = Secret::presented("");
+    for (cookie, secret) in [
+        (&own.cookie, &nothing),
+        (&nothing, &own.secret),
+        (&own.cookie, &other.secret),
+        (&other.cookie, &own.secret),
+        (&own.cookie, &own.cookie),
+        (&own.secret, &own.secret),
+    ] {
+        assert!(devices.authenticate_page(cookie, secret).is_none());
+    }
+    assert!(devices.authenticate(&own.cookie).is_none() && devices.authenticate(&own.secret).is_none());
+    assert!(devices.authenticate_page(&own.cookie, &own.secret).is_some());
+}
+
+#[test]
+fn a_cookie_is_renewed_every_day_and_ends_after_thirty() {
+    const DAY: i64 = 24 * 60 * 60 * 1000;
+    let place = tempfile::tempdir().unwrap();
+    let file = place.path().join("devices.json");
+    let devices = Devices::open(&file).unwrap();
+    let (device, first) = devices.add_page("page", Scopes::usual()).unwrap();
+    let start = device.added_at;
+    let known = |cookie: &Secret, at| devices.authenticate_page_at(cookie, &first.secret, at).is_some();
+    assert!(devices.renew_at(&device.id, start + DAY / 2).unwrap().is_none(), "too early");
+    // Two tabs ask; the first answer is lost, and the cookie before is good meanwhile.
+    let at = start + DAY + 1000;
+    let (lost, second) =
+        (devices.renew_at(&device.id, at).unwrap(), devices.renew_at(&device.id, at).unwrap());
+    let (lost, second) = (lost.unwrap(), second.unwrap());
+    assert!(known(&first.cookie, at) && known(&second, at));
+    assert!(known(&first.cookie, at + 1000), "requests may be under way");
+    assert!(!known(&first.cookie, at + 120_000) && !known(&lost, at + 120_000));
+    assert!(known(&second, at + 120_000));
+    let again = Devices::open(&file).unwrap();
+    assert!(again.authenticate_page_at(&second, &first.secret, at + 1000).is_some(), "stored");
+    assert!(known(&second, at + 29 * DAY));
+    assert!(!known(&second, at + 31 * DAY), "nobody used it for so long");
+    // A program's token does not change.
+    let (program, _) = devices.add("program", Scopes::usual()).unwrap();
+    assert!(devices.renew_at(&program.id, at + 9 * DAY).unwrap().is_none());
+}
+
+#[test]
+fn a_device_that_cannot_be_stored_does_not_use_the_pairing_code_up() {
+    let place = tempfile::tempdir().unwrap();
+    let folder = place.path().join("folder");
+    let devices = Devices::open(folder.join("devices.json")).unwrap();
+    let pairing = Pairing::default();
+    let code = pairing.offer(Scopes::usual(), None).unwrap();
+    let claim = |kind| pairing.claim(code.as_str(), "phone", kind, &devices);
+    for kind in [Kind::Page, Kind::Program] {
+        assert!(matches!(claim(kind), Err(ClaimError::Device(_))), "there is no such directory");
+    }
+    std::fs::create_dir(&folder).unwrap();
+    assert!(claim(Kind::Page).is_ok());
+    assert!(matches!(claim(Kind::Page), Err(ClaimError::Invalid)), "once");
 }
 
 fn headers(pairs: &[(&str, &str)]) -> HeaderMap {

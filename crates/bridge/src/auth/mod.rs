@@ -10,10 +10,10 @@ mod scope;
 mod secret;
 
 pub(crate) use device::write_private;
-pub use device::{Device, DeviceError, DeviceId, Devices};
+pub use device::{Device, DeviceError, DeviceId, Devices, PageSecrets};
 pub use limit::Bucket;
 pub use origin::{Origins, OriginsError};
-pub use pairing::{ClaimError, Code, Pairing};
+pub use pairing::{ClaimError, Code, Kind, Paired, Pairing, Secrets};
 pub use roots::{Project, Roots, RootsError};
 pub use scope::{Scope, Scopes};
 pub use secret::Secret;

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use thiserror::Error;
 
-use super::device::{Device, DeviceError, DeviceId, Devices};
+use super::device::{Device, DeviceError, DeviceId, Devices, PageSecrets};
 use super::limit::Bucket;
 use super::scope::Scopes;
 use super::secret::{Secret, random};
@@ -46,6 +46,35 @@ pub enum ClaimError {
     /// The device could not be stored.
     #[error(transparent)]
     Device(#[from] DeviceError),
+}
+
+/// What claims a code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// A program, which keeps a bearer token.
+    Program,
+    /// A page, which keeps a cookie and a secret.
+    Page,
+}
+
+/// A device that was let in.
+#[derive(Debug, Clone)]
+pub struct Paired {
+    /// The device.
+    pub device: Device,
+    /// How it proves who it is from now on.
+    pub secrets: Secrets,
+    /// The device that offered the code; none when the user at this machine did.
+    pub by: Option<DeviceId>,
+}
+
+/// How a device proves who it is.
+#[derive(Debug, Clone)]
+pub enum Secrets {
+    /// A program's bearer token.
+    Token(Secret),
+    /// A page's cookie and the secret in its storage.
+    Page(PageSecrets),
 }
 
 /// The codes that are open.
@@ -104,21 +133,23 @@ impl Pairing {
         Ok(Code(code))
     }
 
-    /// Uses a code up: adds a device of this name and gives its credential.
+    /// Uses a code up: adds a device of this name and gives its credential. A device that cannot be stored leaves the code
+    /// as it was.
     ///
     /// # Errors
     /// When the code is not good, or the device cannot be stored.
-    pub fn claim(&self, code: &str, name: &str, devices: &Devices) -> Result<(Device, Secret), ClaimError> {
-        self.claim_at(code, name, devices, Instant::now())
+    pub fn claim(&self, code: &str, name: &str, kind: Kind, devices: &Devices) -> Result<Paired, ClaimError> {
+        self.claim_at(code, name, kind, devices, Instant::now())
     }
 
     pub(crate) fn claim_at(
         &self,
         code: &str,
         name: &str,
+        kind: Kind,
         devices: &Devices,
         now: Instant,
-    ) -> Result<(Device, Secret), ClaimError> {
+    ) -> Result<Paired, ClaimError> {
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
         inner.open.retain(|open| open.until > now && open.by.as_ref().is_none_or(|by| devices.knows(by)));
         let hash = Secret::presented(code.trim().to_lowercase()).hash();
@@ -126,8 +157,19 @@ impl Pairing {
             // A right code is always good: who guesses must not shut those out who have one.
             return Err(if inner.wrong.take(now) { ClaimError::Invalid } else { ClaimError::TooMany });
         };
-        let open = inner.open.remove(at);
-        drop(inner);
-        Ok(devices.add(name, open.scopes)?)
+        let (scopes, by) = inner.open.get(at).map(|open| (open.scopes, open.by.clone())).unwrap_or_default();
+        // Locked until the device is stored: the code is good once, and not used up by a full disk.
+        let (device, secrets) = match kind {
+            Kind::Program => {
+                let (device, token) = devices.add(name, scopes)?;
+                (device, Secrets::Token(token))
+            }
+            Kind::Page => {
+                let (device, secrets) = devices.add_page(name, scopes)?;
+                (device, Secrets::Page(secrets))
+            }
+        };
+        inner.open.remove(at);
+        Ok(Paired { device, secrets, by })
     }
 }

@@ -14,12 +14,15 @@ pub enum Scope {
     Approve,
     /// Change mode, model and title.
     Configure,
-    /// Let a session run everything without asking.
+    /// Let a session run everything without asking, once an owner has confirmed it.
     Bypass,
+    /// Confirm what only an owner may allow, and manage other owners' devices.
+    Owner,
 }
 
 impl Scope {
-    const ALL: [Self; 5] = [Self::Observe, Self::Input, Self::Approve, Self::Configure, Self::Bypass];
+    const ALL: [Self; 6] =
+        [Self::Observe, Self::Input, Self::Approve, Self::Configure, Self::Bypass, Self::Owner];
 
     /// Its name.
     pub fn as_str(self) -> &'static str {
@@ -29,19 +32,36 @@ impl Scope {
             Self::Approve => "approve",
             Self::Configure => "configure",
             Self::Bypass => "bypass",
+            Self::Owner => "owner",
         }
     }
 }
 
 /// What a device may do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "Vec<Scope>", into = "Vec<Scope>")]
 pub struct Scopes(u8);
 
 impl Scopes {
-    /// Everything but letting a session run without asking, which is granted on its own.
+    /// Everything but `bypass` and `owner`, which are granted on their own.
     pub fn usual() -> Self {
         [Scope::Observe, Scope::Input, Scope::Approve, Scope::Configure].into_iter().collect()
+    }
+
+    /// What an owner's device may do: the usual, and to be the owner.
+    pub fn owner() -> Self {
+        Self::usual().with(Scope::Owner)
+    }
+
+    /// What a program of the user at this machine may do: everything but to be an owner.
+    pub fn program() -> Self {
+        Self::usual().with(Scope::Bypass)
+    }
+
+    /// These and one more.
+    #[must_use]
+    pub fn with(self, scope: Scope) -> Self {
+        Self(self.0 | 1 << scope as u8)
     }
 
     /// Everything.

@@ -28,6 +28,9 @@ pub enum PushError {
     /// The subscription is not one that can be sent to.
     #[error("this is no subscription: {0}")]
     NoSubscription(String),
+    /// Another device has registered the endpoint.
+    #[error("this endpoint belongs to another device: unsubscribe in the browser, then subscribe again")]
+    OfAnotherDevice,
 }
 
 /// What a browser gives whoever may call it.
@@ -87,9 +90,18 @@ impl Subscriptions {
         Ok(Self { path, all: Mutex::new(all) })
     }
 
-    /// Adds a browser, or changes the keys and the device of one that is there.
+    /// Adds a browser, or changes the keys of one of the same device. Another device gets it only by knowing its keys,
+    /// which is the same browser after it was paired again.
     pub(super) fn add(&self, device: &DeviceId, subscription: Subscription) -> Result<(), PushError> {
+        let is_another_s = |known: &Subscribed| {
+            known.subscription.endpoint == subscription.endpoint
+                && known.device != *device
+                && known.subscription.keys != subscription.keys
+        };
         self.change(|all| {
+            if all.iter().any(is_another_s) {
+                return Err(PushError::OfAnotherDevice);
+            }
             all.retain(|known| known.subscription.endpoint != subscription.endpoint);
             let of_device = all.iter().filter(|known| known.device == *device).count();
             if of_device >= PER_DEVICE
@@ -97,7 +109,8 @@ impl Subscriptions {
             {
                 all.remove(oldest);
             }
-            all.push(Subscribed { device: device.clone(), subscription });
+            all.push(Subscribed { device: device.clone(), subscription: subscription.clone() });
+            Ok(())
         })
     }
 
@@ -108,22 +121,29 @@ impl Subscriptions {
                 known.subscription.endpoint != endpoint
                     || device.is_some_and(|device| known.device != *device)
             });
+            Ok(())
         })
     }
 
     /// Takes away what belongs to devices that are no more.
     pub(super) fn keep(&self, devices: &[DeviceId]) -> Result<(), PushError> {
-        self.change(|all| all.retain(|known| devices.contains(&known.device)))
+        self.change(|all| {
+            all.retain(|known| devices.contains(&known.device));
+            Ok(())
+        })
     }
 
     pub(super) fn list(&self) -> Vec<Subscribed> {
         self.lock().clone()
     }
 
-    fn change(&self, change: impl FnOnce(&mut Vec<Subscribed>)) -> Result<(), PushError> {
+    fn change(
+        &self,
+        change: impl FnOnce(&mut Vec<Subscribed>) -> Result<(), PushError>,
+    ) -> Result<(), PushError> {
         let mut all = self.lock();
         let mut changed = all.clone();
-        change(&mut changed);
+        change(&mut changed)?;
         if changed != *all {
             let text = serde_json::to_vec_pretty(&changed).map_err(|error| file_error(&self.path, &error))?;
             write_private(&self.path, &text).map_err(|error| file_error(&self.path, &error))?;

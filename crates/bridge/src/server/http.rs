@@ -7,17 +7,19 @@ use std::time::Instant;
 use http_body_util::{BodyExt as _, Limited};
 use hyper::body::{Body as _, Incoming};
 use hyper::header::{
-    AUTHORIZATION, CONNECTION, CONTENT_TYPE, COOKIE, HeaderMap, HeaderValue, SEC_WEBSOCKET_ACCEPT,
-    SEC_WEBSOCKET_PROTOCOL, SET_COOKIE, UPGRADE,
+    CONNECTION, CONTENT_TYPE, HeaderMap, HeaderValue, SEC_WEBSOCKET_ACCEPT, SEC_WEBSOCKET_PROTOCOL, UPGRADE,
 };
 use hyper::{Method, Request, Response, StatusCode};
 use serde::Deserialize;
 use serde_json::json;
 
+use super::credential::{self, Place};
 use super::respond::{Body, json as json_response, text};
 use super::serve::Shared;
 use super::{notify, outputs, picture, socket, static_files};
-use crate::auth::{ClaimError, Device, DeviceError, Origins, Scope, Scopes, Secret};
+use crate::auth::{
+    ClaimError, Device, DeviceError, Kind, Origins, PageSecrets, Paired, Scope, Scopes, Secrets,
+};
 use crate::ws;
 
 /// The longest body of a request.
@@ -25,18 +27,6 @@ const LONGEST_BODY: usize = 16 * 1024;
 
 /// The subprotocol that clients ask for who cannot set headers.
 const SUBPROTOCOL: &str = "pilothouse";
-
-/// What stands before a credential among the subprotocols.
-const BEARER: &str = "bearer.";
-
-/// The answer to a request without a credential.
-const UNPAIRED: &str = "pair this device first\n";
-
-/// The answer to a credential that is not known any more. The page tells the two apart by these words.
-const REVOKED: &str = "this device was revoked: pair it again\n";
-
-/// Half a year.
-const COOKIE_SECONDS: u32 = 180 * 24 * 60 * 60;
 
 /// Answers one request.
 pub(super) async fn answer(
@@ -56,6 +46,7 @@ pub(super) async fn answer(
     }
     // A proxy may leave the sub-path in or take it away.
     let path = path.strip_prefix(base).filter(|rest| rest.starts_with('/')).unwrap_or(path);
+    let path = credential::without_own_path(path);
     match (request.method(), path) {
         (&Method::GET | &Method::HEAD, "/healthz") => text(StatusCode::OK, "ok\n"),
         (&Method::GET, "/metrics") => match authorized(&shared, request.headers(), Scope::Observe) {
@@ -66,6 +57,10 @@ pub(super) async fn answer(
         (&Method::POST, "/pair") => pair(&shared, origins, request).await,
         (&Method::POST, "/pair/offer") => match authorized(&shared, request.headers(), Scope::Configure) {
             Ok(device) => offer(&shared, &device, request).await,
+            Err(refused) => *refused,
+        },
+        (&Method::POST, "/renew") => match authorized(&shared, request.headers(), Scope::Observe) {
+            Ok(device) => renew(&shared, origins, &device, &request),
             Err(refused) => *refused,
         },
         (&Method::GET, "/devices") => match authorized(&shared, request.headers(), Scope::Configure) {
@@ -87,13 +82,15 @@ pub(super) async fn answer(
         }
         (&Method::POST, "/devices/revoke") => {
             match authorized(&shared, request.headers(), Scope::Configure) {
-                Ok(_) => revoke(&shared, request).await,
+                Ok(device) => revoke(&shared, &device, request).await,
                 Err(refused) => *refused,
             }
         }
-        (_, "/healthz" | "/metrics" | "/ws" | "/pair" | "/pair/offer" | "/devices" | "/devices/revoke") => {
-            text(StatusCode::METHOD_NOT_ALLOWED, "not in this way\n")
-        }
+        (
+            _,
+            "/healthz" | "/metrics" | "/ws" | "/pair" | "/pair/offer" | "/renew" | "/devices"
+            | "/devices/revoke",
+        ) => text(StatusCode::METHOD_NOT_ALLOWED, "not in this way\n"),
         (&Method::GET | &Method::HEAD, path) => shared.files.answer(path, request.headers()),
         _ => text(StatusCode::METHOD_NOT_ALLOWED, "not in this way\n"),
     }
@@ -101,9 +98,8 @@ pub(super) async fn answer(
 
 /// The device that asks, if it may do this.
 fn authorized(shared: &Shared, headers: &HeaderMap, scope: Scope) -> Result<Device, Box<Response<Body>>> {
-    let secret = presented(headers, &shared.cookie);
-    let device = secret.as_ref().and_then(|secret| shared.devices.authenticate(secret));
-    match device {
+    let presented = credential::presented(headers, &shared.id);
+    match presented.device(&shared.devices) {
         Some(device) if device.scopes.has(scope) => Ok(device),
         Some(_) => Err(Box::new(text(StatusCode::FORBIDDEN, "this device may not do that\n"))),
         None => {
@@ -112,31 +108,12 @@ fn authorized(shared: &Shared, headers: &HeaderMap, scope: Scope) -> Result<Devi
             let mut wrong =
                 shared.wrong_credentials.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
             Err(Box::new(if wrong.take(Instant::now()) {
-                text(StatusCode::UNAUTHORIZED, if secret.is_some() { REVOKED } else { UNPAIRED })
+                text(StatusCode::UNAUTHORIZED, presented.refusal())
             } else {
                 text(StatusCode::TOO_MANY_REQUESTS, "too many wrong credentials: wait a moment\n")
             }))
         }
     }
-}
-
-/// The credential that a request carries: in a header, among the subprotocols, or in the bridge's own cookie.
-fn presented(headers: &HeaderMap, cookie: &str) -> Option<Secret> {
-    if let Some(value) = headers.get(AUTHORIZATION) {
-        let (scheme, token) = value.to_str().ok()?.split_once(' ')?;
-        return scheme.eq_ignore_ascii_case("bearer").then(|| Secret::presented(token.trim()));
-    }
-    if let Some(token) = subprotocols(headers).find_map(|name| name.strip_prefix(BEARER)) {
-        return Some(Secret::presented(token));
-    }
-    let cookies = headers.get_all(COOKIE).into_iter().filter_map(|value| value.to_str().ok());
-    let mut pairs = cookies.flat_map(|value| value.split(';')).filter_map(|pair| pair.trim().split_once('='));
-    pairs.find(|(name, _)| *name == cookie).map(|(_, token)| Secret::presented(token))
-}
-
-fn subprotocols(headers: &HeaderMap) -> impl Iterator<Item = &str> {
-    let values = headers.get_all(SEC_WEBSOCKET_PROTOCOL).into_iter().filter_map(|value| value.to_str().ok());
-    values.flat_map(|value| value.split(',')).map(str::trim)
 }
 
 /// Makes a WebSocket of the request, once it is known who asks.
@@ -156,7 +133,7 @@ fn upgrade(shared: Arc<Shared>, mut request: Request<Incoming>) -> Response<Body
     let Ok(slot) = Arc::clone(&shared.slots).try_acquire_owned() else {
         return text(StatusCode::SERVICE_UNAVAILABLE, "too many clients\n");
     };
-    let offers_ours = subprotocols(request.headers()).any(|name| name == SUBPROTOCOL);
+    let offers_ours = credential::subprotocols(request.headers()).any(|name| name == SUBPROTOCOL);
     let upgraded = hyper::upgrade::on(&mut request);
     let tasks = shared.tasks.clone();
     tasks.spawn(async move {
@@ -196,13 +173,14 @@ struct Revoke {
 }
 
 async fn pair(shared: &Shared, origins: &Origins, request: Request<Incoming>) -> Response<Body> {
-    let from_a_page = origins.is_from_a_page(request.headers());
-    let path = origins.path_of_page(request.headers()).to_owned();
+    // A page's cookie is sent back only where the page is; a program has no origin and keeps its token itself.
+    let place = origins.is_from_a_page(request.headers()).then(|| Place::of(origins, request.headers()));
     let claim: Claim = match body(shared, request).await {
         Ok(claim) => claim,
         Err(refused) => return *refused,
     };
-    let (device, secret) = match shared.pairing.claim(&claim.code, &claim.name, &shared.devices) {
+    let kind = if place.is_some() { Kind::Page } else { Kind::Program };
+    let paired = match shared.pairing.claim(&claim.code, &claim.name, kind, &shared.devices) {
         Ok(paired) => paired,
         Err(error @ ClaimError::Invalid) => return text(StatusCode::FORBIDDEN, format!("{error}\n")),
         Err(error @ ClaimError::TooMany) => return text(StatusCode::TOO_MANY_REQUESTS, format!("{error}\n")),
@@ -210,27 +188,44 @@ async fn pair(shared: &Shared, origins: &Origins, request: Request<Incoming>) ->
             return text(StatusCode::INTERNAL_SERVER_ERROR, format!("{error}\n"));
         }
     };
+    let Paired { device, secrets, .. } = paired;
     tracing::info!(device = device.name, "paired");
     let mut answer = json!({"device": device.name, "scopes": device.scopes.names()});
-    if !from_a_page {
-        // A program keeps its credential itself; a page's scripts never see theirs.
-        answer["token"] = json!(secret.reveal());
-        return json_response(StatusCode::OK, &answer);
+    match (secrets, place) {
+        (Secrets::Page(PageSecrets { cookie, secret }), Some(place)) => {
+            let path = place.own_path(&device.id);
+            answer["secret"] = json!(secret.reveal());
+            answer["path"] = json!(path);
+            let mut response = json_response(StatusCode::OK, &answer);
+            place.set_cookie(&mut response, &shared.id, &path, &cookie);
+            place.drop_old_cookie(&mut response, &shared.id);
+            response
+        }
+        (Secrets::Token(token), _) => {
+            answer["token"] = json!(token.reveal());
+            json_response(StatusCode::OK, &answer)
+        }
+        (Secrets::Page(_), None) => text(StatusCode::INTERNAL_SERVER_ERROR, "this is no page\n"),
     }
-    let mut response = json_response(StatusCode::OK, &answer);
-    let secure = if shared.secure_cookies { "; Secure" } else { "" };
-    let cookie = format!(
-        "{}={}; Path={path}/; Max-Age={COOKIE_SECONDS}; HttpOnly; SameSite=Strict{secure}",
-        shared.cookie,
-        secret.reveal(),
-    );
-    if let Ok(cookie) = HeaderValue::from_str(&cookie) {
-        response.headers_mut().insert(SET_COOKIE, cookie);
-    }
-    response
 }
 
-/// A device lets another one in, which may do what it may itself or less, but never run without asking.
+/// Gives a page a new cookie if the one that it has is a day old.
+fn renew(shared: &Shared, origins: &Origins, device: &Device, request: &Request<Incoming>) -> Response<Body> {
+    match shared.devices.renew(&device.id) {
+        Ok(None) => json_response(StatusCode::OK, &json!({"renewed": false})),
+        Ok(Some(cookie)) => {
+            let place = Place::of(origins, request.headers());
+            let path = place.own_path(&device.id);
+            let mut response = json_response(StatusCode::OK, &json!({"renewed": true}));
+            place.set_cookie(&mut response, &shared.id, &path, &cookie);
+            response
+        }
+        // The cookie that the page has is still good.
+        Err(error) => text(StatusCode::INTERNAL_SERVER_ERROR, format!("{error}\n")),
+    }
+}
+
+/// A device lets another one in, which may do what it may itself or less. `bypass` and `owner` are given at the machine only.
 async fn offer(shared: &Shared, device: &Device, request: Request<Incoming>) -> Response<Body> {
     let says_nothing = request.body().is_end_stream() && !request.headers().contains_key(CONTENT_TYPE);
     let wanted = if says_nothing {
@@ -244,7 +239,8 @@ async fn offer(shared: &Shared, device: &Device, request: Request<Incoming>) -> 
         }
     };
     let own = Vec::from(device.scopes).into_iter();
-    let scopes = own.filter(|scope| *scope != Scope::Bypass && wanted.has(*scope)).collect();
+    let given = |scope: &Scope| !matches!(scope, Scope::Bypass | Scope::Owner) && wanted.has(*scope);
+    let scopes = own.filter(given).collect();
     match shared.pairing.offer(scopes, Some(&device.id)) {
         Ok(code) => {
             let url = shared.pairing_url(&code);
@@ -270,18 +266,19 @@ fn devices(shared: &Shared) -> Response<Body> {
     json_response(StatusCode::OK, &json!({"devices": devices}))
 }
 
-async fn revoke(shared: &Shared, request: Request<Incoming>) -> Response<Body> {
+async fn revoke(shared: &Shared, by: &Device, request: Request<Incoming>) -> Response<Body> {
     let revoke: Revoke = match body(shared, request).await {
         Ok(revoke) => revoke,
         Err(refused) => return *refused,
     };
-    match shared.devices.revoke(&revoke.device) {
+    match shared.devices.revoke(&revoke.device, by.scopes) {
         Ok(device) => {
             notify::forget_revoked(shared);
             tracing::info!(device = device.name, "revoked");
             json_response(StatusCode::OK, &json!({"revoked": device.name}))
         }
         Err(error @ DeviceError::Unknown(_)) => text(StatusCode::NOT_FOUND, format!("{error}\n")),
+        Err(error @ DeviceError::Owner(_)) => text(StatusCode::FORBIDDEN, format!("{error}\n")),
         Err(error) => text(StatusCode::INTERNAL_SERVER_ERROR, format!("{error}\n")),
     }
 }

@@ -1,6 +1,7 @@
 //! The bridge on the network: accepts connections, knows who they are, and hands them to a [`Client`](crate::client::Client).
 
 mod control;
+mod credential;
 mod http;
 mod metrics;
 mod notify;

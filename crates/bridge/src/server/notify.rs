@@ -124,6 +124,7 @@ pub(super) async fn answer(
     match changed {
         Ok(()) => json_response(StatusCode::OK, &json!({})),
         Err(error @ PushError::NoSubscription(_)) => text(StatusCode::BAD_REQUEST, format!("{error}\n")),
+        Err(error @ PushError::OfAnotherDevice) => text(StatusCode::FORBIDDEN, format!("{error}\n")),
         Err(error) => text(StatusCode::INTERNAL_SERVER_ERROR, format!("{error}\n")),
     }
 }

@@ -1,7 +1,7 @@
 //! The bridge as a whole.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -61,9 +61,8 @@ pub(super) struct Shared {
     pub(super) metrics: Metrics,
     pub(super) files: StaticFiles,
     pub(super) push: Push,
-    /// The name of the cookie, which has the bridge's id in it.
-    pub(super) cookie: String,
-    pub(super) secure_cookies: bool,
+    /// What the names of the bridge's cookies end with: cookies do not know ports.
+    pub(super) id: String,
     pub(super) wrong_credentials: Mutex<Bucket>,
     encrypted: bool,
     /// Whether other machines can reach it.
@@ -113,7 +112,9 @@ impl Bridge {
         // Before anything is listened to or gone on with, and with the directory locked: what has the mark is nobody's.
         state_dir.end_orphans();
         let devices = state_dir.devices()?;
-        devices.owner(&state_dir.token_file())?;
+        if let Some(token) = &setup.token {
+            devices.add_local(token, Scopes::program());
+        }
         let listener =
             TcpListener::bind(address).await.map_err(|error| ServeError::Bind { address, error })?;
         let address = listener.local_addr().map_err(|error| ServeError::Bind { address, error })?;
@@ -157,8 +158,7 @@ impl Bridge {
             metrics: Metrics::default(),
             files: StaticFiles::default(),
             push: state_dir.push(setup.push, &url)?,
-            cookie: format!("pilothouse_{}", state_dir.id()),
-            secure_cookies: url.starts_with("https:"),
+            id: state_dir.id().to_owned(),
             wrong_credentials: Mutex::new(Bucket::new(WRONG_CREDENTIALS, 1.0)),
             url,
             slots: Arc::new(Semaphore::new(limits.connections)),
@@ -189,17 +189,22 @@ impl Bridge {
         format!("{}/ws", self.shared.url.replacen("http", "ws", 1))
     }
 
-    /// The file with the credential of the user at this machine.
-    pub fn token_file(&self) -> PathBuf {
-        self.state_dir.token_file()
+    /// Where it keeps everything.
+    pub fn state_dir(&self) -> &Path {
+        self.state_dir.path()
     }
 
-    /// What a new device opens to be let in, once and within two minutes.
+    /// Whether the device that opens [`Bridge::pairing_url`] becomes an owner's: there is none yet.
+    pub fn wants_owner(&self) -> bool {
+        !self.shared.devices.has_owner()
+    }
+
+    /// What a new device opens to be let in, once and within two minutes. The first one is the owner's.
     ///
     /// # Errors
     /// When the system has no randomness to give.
     pub fn pairing_url(&self) -> Result<String, ServeError> {
-        self.control().pairing_url(Scopes::usual())
+        self.control().pairing_url(if self.wants_owner() { Scopes::owner() } else { Scopes::usual() })
     }
 
     /// A handle that stays good while the bridge runs.

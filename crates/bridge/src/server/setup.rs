@@ -10,7 +10,7 @@ use pilothouse::sessions::Store;
 use thiserror::Error;
 
 use crate::api::AgentInfo;
-use crate::auth::{DeviceError, OriginsError, RootsError};
+use crate::auth::{DeviceError, OriginsError, RootsError, Secret};
 use crate::log::StorageError;
 use crate::push::{PushError, PushSetup};
 use crate::session::Retention;
@@ -31,6 +31,8 @@ pub struct Setup {
     pub insecure_lan: bool,
     /// The one address that it has outside, behind a proxy.
     pub public_url: Option<String>,
+    /// A bearer token with which programs of the user at this machine connect. It is kept in memory only.
+    pub token: Option<Secret>,
     /// What it puts up with.
     pub limits: Limits,
     /// How long logs are kept.
@@ -65,6 +67,7 @@ impl Setup {
             tls: None,
             insecure_lan: false,
             public_url: None,
+            token: None,
             limits: Limits::default(),
             retention: Retention::default(),
             push: PushSetup::default(),

@@ -76,19 +76,24 @@ async fn pairing_takes_a_fresh_code_from_the_bridge_s_own_page() {
     let paired = bridge.post("/pair", &page, &body).await;
     assert_eq!(status(&paired), 200, "{paired}");
     let cookie = paired.lines().find_map(|line| line.strip_prefix("set-cookie: ")).unwrap();
-    for part in ["pilothouse_", "Path=/", "HttpOnly", "SameSite=Strict"] {
+    for part in ["pilothouse_page_", "Path=/d/", "Max-Age=2592000", "HttpOnly", "SameSite=Strict"] {
         assert!(cookie.contains(part), "{cookie}");
     }
+    let secret = serde_json::from_str::<serde_json::Value>(paired.split("\r\n\r\n").nth(1).unwrap()).unwrap()
+        ["secret"]
+        .clone();
     assert!(!paired.contains("\"token\""), "a page's scripts do not get the credential");
     assert_eq!(status(&bridge.post("/pair", &page, &body).await), 403, "replayed");
 
     let cookie = format!("Cookie: theme=dark; {}\r\n", cookie.split(';').next().unwrap());
-    let mut socket = bridge.socket(&format!("{cookie}Origin: http://localhost:{}\r\n", bridge.port)).await;
+    let own = format!("Sec-WebSocket-Protocol: pilothouse, page.{}\r\n", secret.as_str().unwrap());
+    let mut socket =
+        bridge.socket(&format!("{cookie}{own}Origin: http://localhost:{}\r\n", bridge.port)).await;
     socket.say(json!({"type": "hello", "protocol": 1})).await;
     let welcome = socket.until("welcome").await;
     assert_eq!(
         (&welcome["device"], &welcome["scopes"]),
-        (&json!("phone"), &json!(["observe", "input", "approve", "configure"]))
+        (&json!("phone"), &json!(["observe", "input", "approve", "configure", "owner"]))
     );
 
     // A program gets its credential in the answer, and the owner can take it away again.
@@ -110,7 +115,7 @@ async fn pairing_takes_a_fresh_code_from_the_bridge_s_own_page() {
     for (wanted, granted) in [
         (json!([]), json!(["observe"])),
         (json!(["approve"]), json!(["observe", "approve"])),
-        (json!(["input", "bypass"]), json!(["observe", "input"])),
+        (json!(["input", "bypass", "owner"]), json!(["observe", "input"])),
     ] {
         let asked = json!({"scopes": wanted}).to_string();
         let offered = bridge.post("/pair/offer", &format!("{owner}{json}"), &asked).await;

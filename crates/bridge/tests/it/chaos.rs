@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use pilothouse::Options;
 use pilothouse::sessions::Store;
 use pilothouse_bridge::api::{Decision, Event, InputStateChange, Logged, Seq};
+use pilothouse_bridge::auth::Secret;
 use pilothouse_bridge::log::{EventStore as _, SqliteStore, StoredEvent};
 use pilothouse_bridge::server::{Bridge, Setup};
 use pilothouse_testkit::{MARKER_VARIABLE, Sandbox, binary, processes_marked};
@@ -31,6 +32,8 @@ const WITHIN: &str = "BRIDGE_TEST_CHAOS_SECONDS";
 const FAULT: &str = "BRIDGE_TEST_CHAOS_FAULT";
 /// The program to run in place of the CLI itself.
 const WRAPPER: &str = "BRIDGE_TEST_CHAOS_WRAPPER";
+/// What clients prove who they are with.
+pub(crate) const TOKEN: &str = "a-token-that-the-operator-has-passed-in";
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Not a test of its own: the bridge that `nothing_is_lost_and_nothing_runs_twice` kills.
@@ -46,8 +49,9 @@ fn bridge_process() {
         let options = Options::new().executable(&faulty).env("FAULTY", fault.as_str());
         options.env("FAULTY_LEDGER", ledger.to_string_lossy()).env(MARKER_VARIABLE, marker.as_str())
     };
-    let setup =
+    let mut setup =
         Setup::new(root.join("state"), [root.join("home/project")], Store::at(root.join("none")), options);
+    setup.token = Some(Secret::presented(TOKEN));
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     runtime.block_on(async {
         let bridge = Bridge::open(setup).await.unwrap();
@@ -133,10 +137,9 @@ impl Follower {
     }
 
     async fn connect(&mut self) -> Option<()> {
-        let token = std::fs::read_to_string(self.world.root().join("state/token")).ok()?;
         let port = self.world.port.load(Ordering::SeqCst);
         let stream = TcpStream::connect(("127.0.0.1", port)).await.ok()?;
-        let bearer = format!("Authorization: Bearer {token}\r\n");
+        let bearer = format!("Authorization: Bearer {TOKEN}\r\n");
         let request = Socket::<TcpStream>::handshake(&format!("localhost:{port}"), "/ws", &bearer);
         self.socket = Some(Socket::open(stream, &request).await.ok()?);
         self.cut = self.world.cut.load(Ordering::SeqCst);

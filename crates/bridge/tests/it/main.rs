@@ -8,6 +8,7 @@ mod chaos;
 mod conversations;
 mod crash;
 mod disk;
+mod door;
 mod full_disk;
 mod harness;
 mod log;

@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 
 use tokio::net::TcpStream;
 
-use crate::chaos::World;
+use crate::chaos::{TOKEN, World};
 use crate::wire::Socket;
 
 const CLIENTS: u64 = 1000;
@@ -22,14 +22,13 @@ async fn an_idle_bridge_and_idle_connections_are_small() {
     let world = World::new();
     let mut bridge = world.start_bridge();
     let port = world.port.load(Ordering::SeqCst);
-    let token = std::fs::read_to_string(world.root().join("state/token")).unwrap();
     let before = resident(bridge.id());
     let mut sockets = Vec::new();
     for _ in 0..CLIENTS {
         let stream = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
         let request = format!(
             "GET /ws HTTP/1.1\r\nHost: localhost:{port}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
-             Authorization: Bearer {token}\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+             Authorization: Bearer {TOKEN}\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
         );
         sockets.push(Socket::open(stream, &request).await.unwrap());
     }

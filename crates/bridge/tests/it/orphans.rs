@@ -8,7 +8,7 @@ use pilothouse_testkit::{MarkedProcess, binary, processes_marked};
 use serde_json::json;
 use tokio::net::TcpStream;
 
-use crate::chaos::World;
+use crate::chaos::{TOKEN, World};
 use crate::wire::Socket;
 
 /// The kernel ends what the bridge itself has started, which is the wrapper; what that has started goes on.
@@ -32,11 +32,10 @@ async fn a_cli_that_outlives_its_bridge_is_ended_before_the_next_one_begins() {
     // It does not end by the end of its input.
     let mut bridge = world.start_bridge_over(&wrapper, "stubborn_inside");
     let port = world.port.load(Ordering::SeqCst);
-    let token = std::fs::read_to_string(world.root().join("state/token")).unwrap();
     let handshake = Socket::<TcpStream>::handshake(
         &format!("localhost:{port}"),
         "/ws",
-        &format!("Authorization: Bearer {token}\r\n"),
+        &format!("Authorization: Bearer {TOKEN}\r\n"),
     );
     let stream = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
     let mut socket = Socket::open(stream, &handshake).await.unwrap();

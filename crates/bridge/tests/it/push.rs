@@ -392,6 +392,36 @@ async fn only_devices_subscribe_and_only_what_can_be_called() {
     bridge.stop().await;
 }
 
+#[tokio::test]
+async fn an_endpoint_belongs_to_the_device_that_registered_it() {
+    let service = Service::start().await;
+    let bridge = Running::new("plain", |_| {}).await;
+    let phone = phone(&bridge).await;
+    let post = |path: &'static str, token: &str, body: Value| {
+        let headers = format!("{JSON}Authorization: Bearer {token}\r\n");
+        let bridge = &bridge;
+        async move { status(&bridge.post(path, &headers, &body.to_string()).await) }
+    };
+    let at = |seed| {
+        let mut subscription = Browser::new(&service, "/x", seed).subscription();
+        subscription["endpoint"] = json!("https://push.example.com/x");
+        subscription
+    };
+    assert_eq!(post("/push/subscribe", &phone, at(1)).await, 200);
+    // Another device can neither take it over with keys of its own nor take it away.
+    assert_eq!(post("/push/subscribe", &bridge.token, at(2)).await, 403);
+    assert_eq!(
+        post("/push/unsubscribe", &bridge.token, json!({"endpoint": "https://push.example.com/x"})).await,
+        200
+    );
+    assert_eq!(post("/push/subscribe", &bridge.token, at(2)).await, 403, "it is still there");
+    // The device itself may renew its keys, and a browser that was paired again knows them.
+    assert_eq!(post("/push/subscribe", &phone, at(3)).await, 200);
+    assert_eq!(post("/push/subscribe", &bridge.token, at(3)).await, 200);
+    assert_eq!(post("/push/subscribe", &phone, at(4)).await, 403);
+    bridge.stop().await;
+}
+
 /// Waits until something is so.
 async fn until(mut so: impl FnMut() -> bool) {
     within(async {

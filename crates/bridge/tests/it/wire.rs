@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use pilothouse::Options;
 use pilothouse::sessions::Store;
+use pilothouse_bridge::auth::Scopes;
 use pilothouse_bridge::server::{Bridge, Setup};
 use pilothouse_testkit::{MARKER_VARIABLE, Sandbox, binary};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -39,7 +40,7 @@ impl Running {
         let mut setup = setup(&sandbox, fault);
         change(&mut setup);
         let bridge = within(Bridge::open(setup)).await.unwrap();
-        let token = std::fs::read_to_string(bridge.token_file()).unwrap();
+        let token = bridge.control().token(Scopes::all()).unwrap().reveal().to_owned();
         let (port, pairing_url) = (bridge.address().port(), bridge.pairing_url().unwrap());
         let stop = CancellationToken::new();
         let done = tokio::spawn(bridge.run(stop.clone()));

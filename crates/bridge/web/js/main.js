@@ -17,6 +17,7 @@ import { SettingsView } from './views/settings.js';
 import { startSheet } from './views/start.js';
 import { Bridge } from './wire/bridge.js';
 import { Connection } from './wire/connection.js';
+import { shareWithWorker } from './wire/credential.js';
 
 /** Without a connection for so long, the page says so aloud. */
 const BANNER_AFTER = 3_000;
@@ -92,6 +93,8 @@ export class App {
     if (this.#view === null && this.bridge.mayNot('input')) this.detail.replaceChildren(this.#nothing());
     // What goes wrong here is tried again with the next connection.
     renewSubscription(this).catch(() => {});
+    this.bridge.http('renew', {}).catch(() => {});
+    shareWithWorker(this.link.base).catch(() => {});
   }
 
   /** @param {string} code */

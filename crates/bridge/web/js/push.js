@@ -46,8 +46,13 @@ export async function renewSubscription(app) {
   if (subscription === null || subscription === undefined) return;
   const { key } = await app.bridge.http('push/key');
   if (keyOf(subscription) === key) {
-    await app.bridge.http('push/subscribe', subscription.toJSON());
-    return;
+    try {
+      await app.bridge.http('push/subscribe', subscription.toJSON());
+      return;
+    } catch (error) {
+      // Whoever has this address by now keeps it: the browser gets another one.
+      if (!String(error).includes('another device')) throw error;
+    }
   }
   await unsubscribe(app);
   await subscribe(app);

@@ -18,7 +18,8 @@ pub(super) struct Announcement<'a> {
     url: String,
     ws_url: String,
     pairing_url: String,
-    token_file: String,
+    state_dir: String,
+    wants_owner: bool,
     is_reachable: bool,
     taken_over: &'a [SessionView],
 }
@@ -34,7 +35,8 @@ impl<'a> Announcement<'a> {
             url: bridge.url().to_owned(),
             ws_url: bridge.ws_url(),
             pairing_url: bridge.pairing_url()?,
-            token_file: bridge.token_file().to_string_lossy().into_owned(),
+            state_dir: bridge.state_dir().to_string_lossy().into_owned(),
+            wants_owner: bridge.wants_owner(),
             is_reachable: bridge.is_reachable(),
             taken_over,
         })
@@ -45,14 +47,17 @@ impl<'a> Announcement<'a> {
             let taken_over: Vec<&SessionId> = self.taken_over.iter().map(|view| &view.session_id).collect();
             let line = json!({
                 "url": self.url, "ws_url": self.ws_url, "pairing_url": self.pairing_url,
-                "token_file": self.token_file, "agent": self.choice.info, "taken_over": taken_over,
+                "state_dir": self.state_dir, "agent": self.choice.info, "taken_over": taken_over,
             });
             return Ok(printer.line(line)?);
         }
         let (what, info) = (self.agent(), &self.choice.info);
         printer.line(format_args!("{DIM}agent{DIM:#}   {what} {DIM}({}){DIM:#}", plain(&info.note)))?;
         printer.line(format_args!("{DIM}bridge{DIM:#}  {}", self.url))?;
-        printer.line(format_args!("{DIM}token{DIM:#}   {} {DIM}(for programs){DIM:#}", self.token_file))?;
+        let state_dir = plain(&self.state_dir);
+        printer.line(format_args!(
+            "{DIM}state{DIM:#}   {state_dir} {DIM}(programs: `pilothouse serve token`){DIM:#}"
+        ))?;
         for view in self.taken_over {
             printer.line(format_args!(
                 "{DIM}session{DIM:#} {} {DIM}goes on: the last bridge was shut down while it worked{DIM:#}",
@@ -62,8 +67,9 @@ impl<'a> Announcement<'a> {
         if self.is_reachable {
             printer.line(format_args!("\n{}", qr(&self.pairing_url)?))?;
         }
+        let owner = if self.wants_owner { "for the owner's device, " } else { "" };
         printer.line(format_args!(
-            "\n{BOLD}Open{BOLD:#}    {NAME}{}{NAME:#}\n        {DIM}good once, for two minutes; `pilothouse serve pair` gives another{DIM:#}",
+            "\n{BOLD}Open{BOLD:#}    {NAME}{}{NAME:#}\n        {DIM}{owner}good once, for two minutes; `pilothouse serve pair` gives another{DIM:#}",
             self.pairing_url
         ))?;
         Ok(())

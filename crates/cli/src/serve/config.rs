@@ -1,10 +1,13 @@
 //! What the flags and the configuration file come to. Flags win.
 
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
+use pilothouse_bridge::auth::Secret;
 use pilothouse_bridge::server::{Limits, Tls};
 use pilothouse_bridge::session::Retention;
 use serde::Deserialize;
@@ -16,6 +19,12 @@ const DEFAULT_PORT: u16 = 7410;
 
 /// The file's name in the state directory.
 const FILE_NAME: &str = "config.toml";
+
+/// How many characters a token has at least.
+const SHORTEST_TOKEN: usize = 32;
+
+/// And how many bytes its line has at most.
+const LONGEST_TOKEN: u64 = 4096;
 
 const NO_STATE_DIR: &str = "HOME is not set: say with --state-dir where to keep things";
 
@@ -30,6 +39,7 @@ pub(super) struct Config {
     pub(super) tls: Option<Tls>,
     pub(super) public_url: Option<String>,
     pub(super) insecure_lan: bool,
+    pub(super) token: Option<Secret>,
     pub(super) limits: Limits,
     pub(super) retention: Retention,
     pub(super) state_dir: PathBuf,
@@ -41,7 +51,7 @@ pub(super) struct Config {
 /// The configuration file.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct ConfigFile {
     address: Option<IpAddr>,
     port: Option<u16>,
     #[serde(default)]
@@ -82,11 +92,11 @@ impl Config {
         let (file, place) = match (flags.config, &usual_dir) {
             (Some(path), _) => {
                 let missing = || format!("{} does not exist", path.display());
-                (File::read(&path)?.with_context(missing)?, path)
+                (ConfigFile::read(&path)?.with_context(missing)?, path)
             }
             (None, Some(dir)) => {
                 let path = dir.join(FILE_NAME);
-                (File::read(&path)?.unwrap_or_default(), path)
+                (ConfigFile::read(&path)?.unwrap_or_default(), path)
             }
             (None, None) => bail!(NO_STATE_DIR),
         };
@@ -128,6 +138,7 @@ impl Config {
             tls,
             public_url: flags.public_url.or(file.public_url),
             insecure_lan: flags.insecure_lan || file.insecure_lan.unwrap_or_default(),
+            token: flags.token_from.as_deref().map(token).transpose()?,
             limits,
             retention,
             state_dir: absolute(&state_dir)?,
@@ -138,7 +149,7 @@ impl Config {
     }
 }
 
-impl File {
+impl ConfigFile {
     /// None if there is no such file.
     fn read(path: &Path) -> anyhow::Result<Option<Self>> {
         let text = match std::fs::read_to_string(path) {
@@ -186,6 +197,28 @@ impl SetLimits {
         };
         (limits, retention)
     }
+}
+
+/// The first line of a file, or of standard input.
+fn token(path: &Path) -> anyhow::Result<Secret> {
+    let mut line = String::new();
+    let read = if path == Path::new("-") {
+        std::io::stdin().lock().take(LONGEST_TOKEN).read_line(&mut line)
+    } else {
+        File::open(path).and_then(|file| BufReader::new(file.take(LONGEST_TOKEN)).read_line(&mut line))
+    };
+    read.with_context(|| format!("cannot read a token from {}", path.display()))?;
+    let token = line.trim();
+    // It is kept as a plain hash, which is enough only for what cannot be guessed.
+    let is_plain = token.bytes().all(|byte| byte.is_ascii_graphic());
+    if token.len() < SHORTEST_TOKEN || !is_plain {
+        bail!(
+            "the token in {} is no token: it needs {SHORTEST_TOKEN} or more random characters, such as those of \
+             `openssl rand -hex 32`",
+            path.display()
+        );
+    }
+    Ok(Secret::presented(token))
 }
 
 fn limit(word: &str) -> anyhow::Result<(String, toml::Value)> {

@@ -1,5 +1,5 @@
 //! How another run of this program asks the bridge that runs: over a socket in the state directory, which only the user
-//! can enter. One line of JSON each way.
+//! can enter, and which answers no process of a session. One line of JSON each way.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::os::fd::AsRawFd as _;
@@ -10,10 +10,13 @@ use std::time::Duration;
 use anyhow::{Context as _, bail};
 use pilothouse_bridge::auth::Scopes;
 use pilothouse_bridge::server::Control;
+use rustix::fs::{Mode, chmod, fchmod};
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::UnixListener;
 use tokio_util::task::AbortOnDropHandle;
+
+use super::peer;
 
 /// The socket's name in the state directory.
 const NAME: &str = "control.sock";
@@ -24,6 +27,9 @@ const LONGEST: u64 = 1024 * 1024;
 /// How long the other side may take.
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// How many connections may wait to be accepted.
+const BACKLOG: i32 = 128;
+
 /// How long to wait when nobody can be let in.
 const PAUSE: Duration = Duration::from_millis(50);
 
@@ -33,6 +39,8 @@ const PAUSE: Duration = Duration::from_millis(50);
 pub(super) enum Ask {
     /// A new pairing address, for a device that may do this.
     Pair(Scopes),
+    /// A token for a program on this machine that may do this, until the bridge ends.
+    Token(Scopes),
     /// The devices.
     Devices,
     /// Takes a device's access away.
@@ -44,6 +52,7 @@ pub(super) enum Ask {
 #[serde(rename_all = "snake_case")]
 pub(super) enum Answer {
     PairingUrl { url: String, is_reachable: bool },
+    Token(String),
     Devices(Vec<ShownDevice>),
     Revoked(String),
     Failed(String),
@@ -86,7 +95,7 @@ pub(super) fn listen(state_dir: &Path, control: Control) -> anyhow::Result<Abort
         let place = Place::of(state_dir)?;
         // What a bridge left that was killed is in the way.
         drop(std::fs::remove_file(&place.path));
-        UnixListener::bind(&place.path)
+        private_listener(&place.path)
     };
     let listener = bind().with_context(|| format!("cannot listen in {}", state_dir.display()))?;
     Ok(AbortOnDropHandle::new(tokio::spawn(async move {
@@ -106,12 +115,29 @@ pub(super) fn listen(state_dir: &Path, control: Control) -> anyhow::Result<Abort
     })))
 }
 
+/// A socket that the user alone can open, from its first moment and whatever the umask.
+fn private_listener(path: &Path) -> std::io::Result<UnixListener> {
+    use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, bind, listen, socket_with};
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    let socket = socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
+    // The file that `bind` makes has the mode of the socket, less the umask.
+    fchmod(&socket, Mode::RUSR | Mode::WUSR)?;
+    bind(&socket, &SocketAddrUnix::new(path)?)?;
+    chmod(path, Mode::RUSR | Mode::WUSR)?;
+    listen(&socket, BACKLOG)?;
+    UnixListener::from_std(socket.into())
+}
+
 async fn one(mut stream: tokio::net::UnixStream, control: &Control) -> std::io::Result<()> {
     let mut line = String::new();
     tokio::io::BufReader::new((&mut stream).take(LONGEST)).read_line(&mut line).await?;
-    let answer = match serde_json::from_str(&line) {
-        Ok(ask) => answer(ask, control),
-        Err(error) => Answer::Failed(error.to_string()),
+    let answer = match (peer::check(&stream), serde_json::from_str(&line)) {
+        (Err(why), _) => {
+            tracing::warn!(why, "a question at the control socket was refused");
+            Answer::Failed(why)
+        }
+        (Ok(()), Ok(ask)) => answer(ask, control),
+        (Ok(()), Err(error)) => Answer::Failed(error.to_string()),
     };
     let mut line = serde_json::to_vec(&answer)?;
     line.push(b'\n');
@@ -125,9 +151,12 @@ fn answer(ask: Ask, control: &Control) -> Answer {
             let offered = control.pairing_url(scopes).map(|url| Answer::PairingUrl { url, is_reachable });
             offered.map_err(|error| error.to_string())
         }
+        Ask::Token(scopes) => control
+            .token(scopes)
+            .map(|token| Answer::Token(token.reveal().to_owned()))
+            .map_err(|error| error.to_string()),
         Ask::Devices => Ok(Answer::Devices(control.devices().list().into_iter().map(Into::into).collect())),
         Ask::Revoke(device) => control
-            .devices()
             .revoke(&device)
             .map(|device| Answer::Revoked(device.name))
             .map_err(|error| error.to_string()),

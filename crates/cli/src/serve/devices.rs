@@ -29,10 +29,22 @@ pub(super) enum DevicesCommand {
 
 #[derive(Debug, Args)]
 pub(super) struct PairArgs {
-    /// What the device may do: observe, input, approve, configure, and bypass for sessions that never ask [default: all
-    /// but bypass]
+    /// What the device may do: observe, input, approve, configure, bypass for sessions that never ask, and owner for one
+    /// that confirms those [default: all but the last two]
     #[arg(long, value_name = "SCOPES", value_delimiter = ',', value_parser = scope)]
     may: Vec<Scope>,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct TokenArgs {
+    /// What the program may do [default: all but owner]
+    #[arg(long, value_name = "SCOPES", value_delimiter = ',', value_parser = scope)]
+    may: Vec<Scope>,
+}
+
+/// What was asked for, or else what is usual. Whoever may do anything may look.
+fn scopes(may: &[Scope], usual: Scopes) -> Scopes {
+    if may.is_empty() { usual } else { may.iter().copied().chain([Scope::Observe]).collect() }
 }
 
 fn scope(name: &str) -> Result<Scope, String> {
@@ -69,18 +81,24 @@ pub(super) fn run(
 
 /// Prints a new pairing address of the bridge that runs.
 pub(super) fn pair(state_dir: &Path, args: &PairArgs, printer: &mut Printer) -> anyhow::Result<ExitCode> {
-    let scopes = match args.may.as_slice() {
-        [] => Scopes::usual(),
-        // Whoever may do anything may look.
-        some => some.iter().copied().chain([Scope::Observe]).collect(),
-    };
-    match control::ask(state_dir, &Ask::Pair(scopes))? {
+    match control::ask(state_dir, &Ask::Pair(scopes(&args.may, Scopes::usual())))? {
         Answer::PairingUrl { url, is_reachable } => {
             // For a program the address is all; for a person at a terminal, a phone's camera may be there.
             if is_reachable && std::io::stdout().is_terminal() {
                 printer.note(qr(&url)?)?;
             }
             printer.line(plain(&url))?;
+            Ok(ExitCode::SUCCESS)
+        }
+        other => unexpected(&other),
+    }
+}
+
+/// Prints a token for a program on this machine.
+pub(super) fn token(state_dir: &Path, args: &TokenArgs, printer: &mut Printer) -> anyhow::Result<ExitCode> {
+    match control::ask(state_dir, &Ask::Token(scopes(&args.may, Scopes::program())))? {
+        Answer::Token(token) => {
+            printer.line(plain(&token))?;
             Ok(ExitCode::SUCCESS)
         }
         other => unexpected(&other),
@@ -117,7 +135,7 @@ fn list(state_dir: &Path, args: &ListArgs, printer: &mut Printer) -> anyhow::Res
 
 fn revoke(state_dir: &Path, device: &str, printer: &mut Printer) -> anyhow::Result<ExitCode> {
     let name = match opened(state_dir)? {
-        Some(state) => state.devices()?.revoke(device)?.name,
+        Some(state) => state.devices()?.revoke(device, Scopes::all())?.name,
         None => match control::ask(state_dir, &Ask::Revoke(device.to_owned()))? {
             Answer::Revoked(name) => name,
             other => return unexpected(&other),
@@ -140,5 +158,6 @@ fn opened(state_dir: &Path) -> anyhow::Result<Option<StateDir>> {
 }
 
 fn unexpected(answer: &Answer) -> anyhow::Result<ExitCode> {
-    bail!("the bridge answered something else: {answer:?}")
+    // A token is among the answers: what it is stays out of the message.
+    bail!("the bridge answered something else ({:?})", std::mem::discriminant(answer))
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 use serde::Deserialize;
 
-use super::devices::{DevicesCommand, PairArgs};
+use super::devices::{DevicesCommand, PairArgs, TokenArgs};
 
 #[derive(Debug, Args)]
 pub(crate) struct ServeArgs {
@@ -21,6 +21,11 @@ pub(super) enum ServeCommand {
     /// Ask the running bridge for a new pairing address
     #[command(after_help = "Example:\n  pilothouse serve pair --may observe,approve")]
     Pair(PairArgs),
+    /// Ask the running bridge for a token with which a program on this machine connects
+    ///
+    /// It is good until the bridge ends, and stored nowhere. A process of a session is given none.
+    #[command(after_help = "Example:\n  TOKEN=$(pilothouse serve token --may observe,approve)")]
+    Token(TokenArgs),
     /// List the devices that may use the bridge, and take access away
     #[command(subcommand)]
     Devices(DevicesCommand),
@@ -58,6 +63,10 @@ pub(super) struct ServeFlags {
     /// Listen beyond this machine without TLS, though everybody in that network may listen in
     #[arg(long)]
     pub(super) insecure_lan: bool,
+    /// Let programs in with the token in this file, or on standard input with `-`. It is kept in memory only: make it a pipe
+    /// or a file that sessions cannot read
+    #[arg(long, value_name = "FILE")]
+    pub(super) token_from: Option<PathBuf>,
     /// A limit, by its name in the configuration file, such as connections=100; may be repeated
     #[arg(long = "limit", value_name = "NAME=NUMBER")]
     pub(super) limits: Vec<String>,
@@ -67,7 +76,7 @@ pub(super) struct ServeFlags {
     /// Where everything is kept [default: $XDG_STATE_HOME/pilothouse or ~/.local/state/pilothouse]
     #[arg(long, value_name = "DIR", global = true)]
     pub(super) state_dir: Option<PathBuf>,
-    /// Print one line of JSON once it listens: url, ws_url, pairing_url, token_file
+    /// Print one line of JSON once it listens: url, ws_url, pairing_url, state_dir
     #[arg(long)]
     pub(super) json: bool,
     /// How the log on stderr is written [default: text]

@@ -8,7 +8,9 @@ mod devices;
 mod flags;
 mod login;
 mod logs;
+mod peer;
 mod scratch;
+mod shield;
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -40,6 +42,7 @@ pub(crate) fn run(args: ServeArgs, printer: &mut Printer) -> anyhow::Result<Exit
     let config = Config::of(args.flags)?;
     match args.command {
         None => serve(config, printer),
+        Some(ServeCommand::Token(args)) => devices::token(&config.state_dir, &args, printer),
         Some(ServeCommand::Pair(args)) => devices::pair(&config.state_dir, &args, printer),
         Some(ServeCommand::Devices(command)) => devices::run(&config.state_dir, &command, printer),
     }
@@ -47,6 +50,7 @@ pub(crate) fn run(args: ServeArgs, printer: &mut Printer) -> anyhow::Result<Exit
 
 fn serve(config: Config, printer: &mut Printer) -> anyhow::Result<ExitCode> {
     logs::start(config.log, config.log_level.as_deref())?;
+    shield::raise()?;
     open_more_files();
     let choice = Choice::make(&config)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
@@ -62,6 +66,7 @@ async fn until_a_signal(config: Config, choice: Choice, printer: &mut Printer) -
     let (state_dir, json) = (config.state_dir.clone(), config.json);
     let bridge = Bridge::open(setup(config, &choice)?).await.map_err(explained)?;
     let control = bridge.control();
+    let _reaping = shield::reap_orphans();
     let _pairing_and_devices = control::listen(&state_dir, control.clone())?;
     let taken_over = bridge.take_over().await;
     let announcement = Announcement::of(&bridge, &choice, &taken_over)?;
@@ -98,6 +103,7 @@ fn setup(config: Config, choice: &Choice) -> anyhow::Result<Setup> {
     setup.tls = config.tls;
     setup.insecure_lan = config.insecure_lan;
     setup.public_url = config.public_url;
+    setup.token = config.token;
     setup.limits = config.limits;
     setup.retention = config.retention;
     setup.agent = Some(choice.info.clone());

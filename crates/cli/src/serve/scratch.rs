@@ -31,6 +31,8 @@ const RUNNING: [&str; 3] = [".mcp.json", "harbour.sh", ".claude/settings.json"];
 
 /// Makes the project in the state directory, as far as it is not there.
 pub(super) fn make(state_dir: &Path) -> anyhow::Result<PathBuf> {
+    // Before anything is made in it: a directory that others can enter would have the bridge's secrets later.
+    pilothouse_bridge::make_private(state_dir)?;
     let place = state_dir.join("demo-project");
     for (name, text) in FILES {
         write(&place.join(name), text)

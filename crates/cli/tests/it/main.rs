@@ -7,6 +7,7 @@ mod completions;
 mod deferred;
 mod demo;
 mod doctor;
+mod door;
 mod faults;
 mod https;
 mod launching;

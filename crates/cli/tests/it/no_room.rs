@@ -67,11 +67,11 @@ async fn a_bridge_without_room_says_so_and_loses_nothing() {
 
     let state = served.home.path().join("state");
     let kept = |name: &str| std::fs::read(state.join(name)).unwrap();
-    let before = ["id", "token", "devices.json", "log.db"].map(kept);
+    let before = ["id", "log.db"].map(kept);
     let ran = serve_without_room(served.home.path());
     assert_eq!((ran.code, ran.out.as_str()), (1, ""), "{ran:?}");
     assert!(ran.err.contains("the log cannot be used") && ran.err.contains("room"), "{ran:?}");
-    assert_eq!(["id", "token", "devices.json", "log.db"].map(kept), before);
+    assert_eq!(["id", "log.db"].map(kept), before);
 
     let again = Served::start_in(served.home, &["--demo"], &[]).await;
     let mut socket = again.own_socket().await;

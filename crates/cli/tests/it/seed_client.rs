@@ -30,6 +30,9 @@ const UNDERSTOOD: [(&str, &[&str]); 12] = [
     ("recent_sessions", &["sessions"]),
 ];
 
+/// What the operator gives the client.
+const TOKEN: &str = "0123456789abcdef0123456789abcdef0123456789abcdef";
+
 const STATUSES: [&str; 3] = ["idle", "running", "waiting_approval"];
 
 struct SeedClient {
@@ -54,8 +57,7 @@ struct TurnSeen {
 
 impl SeedClient {
     async fn connect(served: &Served) -> Self {
-        let token = fs::read_to_string(served.told("token_file")).unwrap();
-        let bearer = format!("Authorization: Bearer {token}\r\n");
+        let bearer = format!("Authorization: Bearer {TOKEN}\r\n");
         let handshake = Socket::<TcpStream>::handshake(served.host(), "/ws", &bearer);
         let stream = TcpStream::connect(served.host()).await.unwrap();
         let socket = Socket::open(stream, &handshake).await.unwrap();
@@ -160,7 +162,10 @@ async fn a_client_of_the_original_protocol_has_a_whole_conversation() {
     let home = tempfile::tempdir().unwrap();
     let project = home.path().canonicalize().unwrap().join("project");
     fs::create_dir(&project).unwrap();
-    let served = Served::start_in(home, &["--demo", "--root", "project"], &[]).await;
+    // The operator passes the token through a file of its own; the bridge keeps it in memory.
+    fs::write(home.path().join("given"), format!("{TOKEN}\n")).unwrap();
+    let args = ["--demo", "--root", "project", "--token-from", "given"];
+    let served = Served::start_in(home, &args, &[]).await;
     let mut client = SeedClient::connect(&served).await;
 
     client.send(json!({"type": "start", "projectPath": project, "permissionMode": "default"})).await;

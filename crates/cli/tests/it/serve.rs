@@ -30,9 +30,9 @@ async fn a_program_starts_it_pairs_talks_to_the_demo_and_ends_it() {
     let served = Served::start(&["--demo"]).await;
     assert!(served.told("url").starts_with("http://127.0.0.1:"));
     assert_eq!(served.told("ws_url"), format!("{}/ws", served.told("url").replace("http", "ws")));
-    let token_file = Path::new(served.told("token_file"));
-    assert!(token_file.is_absolute() && token_file.starts_with(served.home.path()));
-    assert_eq!(fs::metadata(token_file).unwrap().permissions().mode() & 0o777, 0o600);
+    let state_dir = Path::new(served.told("state_dir"));
+    assert!(state_dir.is_absolute() && state_dir.starts_with(served.home.path()));
+    assert_eq!(fs::metadata(state_dir).unwrap().permissions().mode() & 0o777, 0o700);
 
     let token = served.pair(served.told("pairing_url"), "phone").await;
     let mut socket = served.socket(&token).await;
@@ -149,13 +149,13 @@ async fn devices_are_listed_and_revoked_with_a_bridge_and_without() {
     assert_eq!(served.command(&["serve", "devices", "revoke", "narrow"]).await.code, 0);
     let unknown = served.command(&["serve", "pair", "--may", "fly"]).await;
     assert_eq!(unknown.code, 2);
-    assert!(unknown.err.contains("observe, input, approve, configure, bypass"), "{unknown:?}");
+    assert!(unknown.err.contains("observe, input, approve, configure, bypass, owner"), "{unknown:?}");
     let names = |ran: &Ran| -> Vec<String> {
         let lines = ran.out.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
         lines.map(|device| device["name"].as_str().unwrap().to_owned()).collect()
     };
     let listed = served.command(&["serve", "devices", "list", "--json"]).await;
-    assert_eq!(names(&listed), ["this machine", "phone", "tablet"], "{listed:?}");
+    assert_eq!(names(&listed), ["phone", "tablet"], "{listed:?}");
     assert!(!listed.out.contains("hash"), "nothing of the credential: {listed:?}");
 
     let (mut one, mut two) = (served.socket(&phone).await, served.socket(&tablet).await);
@@ -174,10 +174,10 @@ async fn devices_are_listed_and_revoked_with_a_bridge_and_without() {
     assert_eq!(served.signalled(Signal::SIGINT).await, Some(0));
     // The bridge is gone, its files are not.
     let left = served.command(&["serve", "devices", "list", "--json"]).await;
-    assert_eq!(names(&left), ["this machine", "tablet"], "{left:?}");
+    assert_eq!(names(&left), ["tablet"], "{left:?}");
     assert_eq!(served.command(&["serve", "devices", "revoke", "tablet"]).await.code, 0);
     let left = served.command(&["serve", "devices", "list"]).await;
-    assert!(left.out.contains("this machine") && left.out.lines().count() == 1, "{left:?}");
+    assert_eq!((left.out.as_str(), left.err.as_str()), ("", "no devices\n"), "{left:?}");
     let nobody = served.command(&["serve", "pair"]).await;
     assert_eq!(nobody.code, 1);
     assert!(nobody.err.contains("start one with `pilothouse serve`"), "{nobody:?}");
@@ -266,7 +266,7 @@ async fn a_configuration_file_says_what_flags_do_not() {
     assert_eq!((&line["level"], &line["message"]), (&json!("INFO"), &json!("listening")), "{line}");
     let port = line["address"].as_str().unwrap().rsplit_once(':').unwrap().1;
     let host = format!("127.0.0.1:{port}");
-    let token = fs::read_to_string(served.told("token_file")).unwrap();
+    let token = served.token().await;
     let bearer = format!("Authorization: Bearer {token}\r\n");
     let handshake = Socket::<TcpStream>::handshake(&host, "/ship/ws", &bearer);
     let mut socket = Socket::open(TcpStream::connect(&host).await.unwrap(), &handshake).await.unwrap();
@@ -364,7 +364,7 @@ async fn people_are_told_in_words_and_phones_by_a_picture() {
             said.push('\n');
         }
         for word in
-            ["agent", "with a script instead of a model (--demo asks for it)", "#pair=", "state/token"]
+            ["agent", "with a script instead of a model (--demo asks for it)", "#pair=", "serve token"]
         {
             assert!(said.contains(word), "{word} in {said}");
         }
@@ -377,7 +377,7 @@ async fn people_are_told_in_words_and_phones_by_a_picture() {
 #[tokio::test]
 async fn a_session_whose_oldest_events_are_forgotten_keeps_its_name_and_place() {
     let served = Served::start(&["--demo"]).await;
-    let log = Path::new(served.told("token_file")).with_file_name("log.db");
+    let log = Path::new(served.told("state_dir")).join("log.db");
     assert_eq!(fs::metadata(log).unwrap().permissions().mode() & 0o777, 0o600);
     let mut socket = served.own_socket().await;
     let project = socket.until("welcome").await["roots"][0].as_str().unwrap().to_owned();

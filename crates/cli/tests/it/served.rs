@@ -1,6 +1,5 @@
 //! A bridge that runs as a program of its own.
 
-use std::fs;
 use std::time::Duration;
 
 use nix::sys::signal::{Signal, kill};
@@ -15,6 +14,9 @@ use crate::{Ran, pilothouse};
 
 /// How long anything may take before it counts as hanging.
 const PATIENCE: Duration = Duration::from_secs(120);
+
+/// Everything that a device may do.
+const ALL: &str = "observe,input,approve,configure,bypass,owner";
 
 /// A bridge that runs, with all it has in one throw-away home.
 pub(crate) struct Served {
@@ -100,8 +102,14 @@ impl Served {
     }
 
     pub(crate) async fn own_socket(&self) -> Socket<TcpStream> {
-        let token = fs::read_to_string(self.told("token_file")).unwrap();
-        self.socket(&token).await
+        self.socket(&self.token().await).await
+    }
+
+    /// A token of the user at this machine.
+    pub(crate) async fn token(&self) -> String {
+        let ran = self.command(&["serve", "token", "--may", ALL]).await;
+        assert_eq!(ran.code, 0, "{ran:?}");
+        ran.out.trim().to_owned()
     }
 
     /// Ends the bridge by a signal, and gives its exit code.

@@ -10,6 +10,7 @@ import { standsAlone } from '../log/rows.js';
 import { copyable } from './copy.js';
 import { diffCard } from './diff.js';
 import { isPath, pathText, target, toolName } from './target.js';
+import { fetchAs } from '../wire/credential.js';
 
 /** How much of an output is shown before the reader asks for more, in lines. */
 const SHOWN_LINES = 30;
@@ -178,7 +179,7 @@ function wholeOutput(truncated, base) {
   button.addEventListener('click', async () => {
     button.disabled = true;
     try {
-      const answer = await fetch(new URL(truncated.url.replace(/^\//, ''), base));
+      const answer = await fetchAs(base, truncated.url.replace(/^\//, ''));
       if (!answer.ok) throw new Error(String(answer.status));
       button.replaceWith(h('pre', { class: 'call-output whole', tabindex: 0 }, ansiNodes(await answer.text())));
     } catch {

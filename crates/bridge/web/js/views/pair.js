@@ -5,6 +5,15 @@
 import { h } from '../dom.js';
 import { sentence } from '../format.js';
 import { icon } from '../icons.js';
+import { keepCredential } from '../wire/credential.js';
+
+/** What to do, by why the bridge does not know this browser. */
+const UNPAIRED = {
+  '': 'This browser is not paired yet. Open the pairing link that the bridge printed, or enter its code.',
+  revoked: 'This device was revoked, or not used for 30 days. To use it again, run “pilothouse serve pair” and open the link, or enter its code.',
+  updated: 'Pilothouse was updated, and this browser has to be paired again. Run “pilothouse serve pair” and open the link, or enter its code.',
+  incomplete: 'This browser has lost its pairing. Run “pilothouse serve pair” and open the link, or enter its code.',
+};
 
 /** What this browser is called unless its user knows better. */
 function deviceName() {
@@ -33,9 +42,7 @@ export function pairView(app, code, paired) {
       h('h1', { tabindex: -1 }, 'Pilothouse'),
       h('p', { class: 'muted' }, code !== ''
         ? 'Pairing lets this browser see your sessions and answer for you. You can revoke it at any time.'
-        : app.link.isRevoked
-          ? 'This device was revoked. To use it again, run “pilothouse serve pair” and open the link, or enter its code.'
-          : 'This browser is not paired yet. Open the pairing link that the bridge printed, or enter its code.'),
+        : UNPAIRED[app.link.unpairedBecause]),
       h('form', {
         class: 'stack',
         onsubmit: async (/** @type {Event} */ event) => {
@@ -45,7 +52,8 @@ export function pairView(app, code, paired) {
           try {
             // A whole link may have been pasted.
             const typed = /#pair=([^&\s]+)/.exec(codeField.value)?.[1] ?? codeField.value.trim();
-            await app.bridge.http('pair', { code: typed, name: name.value.trim() });
+            const { secret, path } = await app.bridge.http('pair', { code: typed, name: name.value.trim() });
+            keepCredential(app.link.base, { secret, path });
             paired();
           } catch (error) {
             problem.textContent = sentence(error);

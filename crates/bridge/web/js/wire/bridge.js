@@ -224,11 +224,10 @@ export class Bridge {
    * @returns {Promise<any>}
    */
   async http(path, body) {
-    const url = new URL(path, this.link.base);
     const how = body === undefined
       ? { cache: /** @type {RequestCache} */ ('no-store') }
       : { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
-    const answer = await fetch(url, how);
+    const answer = await this.link.fetch(path, how);
     const text = await answer.text();
     if (!answer.ok) throw new Error(text.trim() || `The bridge answered ${answer.status}.`);
     return (answer.headers.get('content-type') ?? '').startsWith('application/json') ? JSON.parse(text) : text;

@@ -2,6 +2,7 @@
 
 /** @import { Message, Welcome } from '../types.js' */
 
+import { credential, fetchAs } from './credential.js';
 import { Signal } from './signal.js';
 
 /**
@@ -57,8 +58,8 @@ export class Connection {
   welcome = null;
   /** Since when the bridge owes an answer, though the connection may still live; 0 while it owes none. */
   silentSince = 0;
-  /** Whether the bridge has revoked this device. */
-  isRevoked = false;
+  /** Why the bridge does not know this browser, if it has said so. @type {'' | 'revoked' | 'updated' | 'incomplete'} */
+  unpairedBecause = '';
 
   /** Every message of the bridge. @type {Signal<Message>} */
   message = new Signal();
@@ -105,13 +106,15 @@ export class Connection {
   /** Connects now. */
   open() {
     this.#wanted = true;
-    this.isRevoked = false;
+    this.unpairedBecause = '';
     if (this.state === 'unpaired') this.#become('connecting');
     clearTimeout(this.#retry);
     this.#socket?.close();
-    const url = new URL('ws', this.base);
+    const own = credential(this.base);
+    const url = new URL(`${own?.path ?? ''}ws`, this.base);
     url.protocol = url.protocol.replace('http', 'ws');
-    const socket = new WebSocket(url);
+    // A browser lets a page set no headers here, but subprotocols.
+    const socket = own === null ? new WebSocket(url) : new WebSocket(url, ['pilothouse', `page.${own.secret}`]);
     this.#socket = socket;
     this.#expect(socket);
     socket.onopen = () => {
@@ -122,6 +125,16 @@ export class Connection {
     };
     socket.onmessage = (event) => this.#heard(socket, String(event.data));
     socket.onclose = (event) => this.#closed(socket, event.code);
+  }
+
+  /**
+   * A request besides the WebSocket, as this device.
+   *
+   * @param {string} path
+   * @param {RequestInit} [how]
+   */
+  fetch(path, how) {
+    return fetchAs(this.base, path, how);
   }
 
   /** Whether the bridge is there, as far as anybody can know. */
@@ -261,7 +274,7 @@ export class Connection {
     this.#waiting.clear();
     for (const { reject } of waiting) reject(new Lost(code === TOO_LONG));
     if (code === REVOKED) {
-      this.isRevoked = true;
+      this.unpairedBecause = 'revoked';
       this.#become('unpaired');
       return;
     }
@@ -290,9 +303,10 @@ export class Connection {
   /** Whether the bridge knows this device; nothing when it cannot be asked. */
   async #isKnown() {
     try {
-      const answer = await fetch(new URL('metrics', this.base), { cache: 'no-store' });
+      const answer = await this.fetch('metrics', { cache: 'no-store' });
       if (answer.status !== 401) return answer.ok ? true : undefined;
-      this.isRevoked = (await answer.text()).includes('revoked');
+      const why = await answer.text();
+      this.unpairedBecause = why.includes('revoked') ? 'revoked' : why.includes('updated') ? 'updated' : why.includes('lost a part') ? 'incomplete' : '';
       return false;
     } catch {
       return undefined;
