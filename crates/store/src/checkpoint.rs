@@ -12,6 +12,7 @@ use serde_json::{Map, Value, json};
 
 use crate::id::{EntryId, SessionId};
 use crate::new_entry::now;
+use crate::no_follow;
 use crate::store::Store;
 
 /// A tracked file that has grown past this is not copied any more.
@@ -99,7 +100,7 @@ impl Checkpoints {
         for file in fs::read_dir(&from)? {
             let file = file?;
             if file.file_type()?.is_file() {
-                fs::copy(file.path(), to.join(file.file_name()))?;
+                no_follow::write(&to.join(file.file_name()), &fs::read(file.path())?)?;
             }
         }
         Ok(())
@@ -214,7 +215,7 @@ impl Checkpoints {
         let free = |version: &u32| !self.folder.join(format!("{stem:016x}@v{version}")).exists();
         let version = versions.into_iter().find(free).unwrap_or_default();
         let name = format!("{stem:016x}@v{version}");
-        fs::write(self.folder.join(&name), content)?;
+        no_follow::write(&self.folder.join(&name), &content)?;
         Ok(Backup { state: State::Copy(name), real_parent })
     }
 

@@ -10,6 +10,7 @@ use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
 
 use crate::error::StoreError;
 use crate::id::SessionId;
+use crate::no_follow;
 use crate::store::Store;
 
 impl Store {
@@ -54,7 +55,7 @@ impl Store {
 
     /// Puts a session aside; its transcript stays as it is.
     pub fn archive(&self, id: SessionId, project: Option<&Path>) -> Result<(), StoreError> {
-        Ok(fs::write(archive_mark(&self.transcript(id, project)?), "")?)
+        Ok(no_follow::write(&archive_mark(&self.transcript(id, project)?), b"")?)
     }
 
     /// Takes a session back that was put aside.
@@ -88,7 +89,7 @@ impl<'a> CustomTitle<'a> {
 
 /// Appends an entry in one write, so that it cannot mix with what a CLI appends at the same time.
 fn append(path: &Path, entry: &impl Serialize) -> Result<(), StoreError> {
-    let mut file = fs::OpenOptions::new().read(true).append(true).open(path)?;
+    let mut file = no_follow::options().read(true).append(true).open(path)?;
     let mut text = Vec::new();
     // A line that breaks off must not swallow ours.
     if file.metadata()?.len() > 0 {

@@ -37,6 +37,7 @@ mod lines;
 mod list;
 mod message;
 mod new_entry;
+mod no_follow;
 mod past;
 mod project;
 mod store;

@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use crate::error::StoreError;
 use crate::id::{EntryId, SessionId};
 use crate::new_entry::{NewEntry, Place};
+use crate::no_follow;
 use crate::project::{project_dirs, project_key};
 use crate::store::Store;
 use crate::worktree::current_branch;
@@ -135,7 +136,8 @@ impl Transcript {
     pub fn describe(&mut self, meta: &Map<String, Value>) -> Result<(), StoreError> {
         if let Some(place) = &self.place {
             create_folder(place)?;
-            fs::write(place.with_extension("meta.json"), Value::Object(meta.clone()).to_string())?;
+            let text = Value::Object(meta.clone()).to_string();
+            no_follow::write(&place.with_extension("meta.json"), text.as_bytes())?;
         }
         if let Some(mirror) = &mut self.mirror {
             let kind = ("type".to_owned(), Value::from("agent_metadata"));
@@ -236,10 +238,7 @@ impl Transcript {
 /// What is there of it stays: it may be whole but for its end, and another process may just be writing it.
 fn open(place: &Path) -> Result<fs::File, StoreError> {
     create_folder(place)?;
-    let mut options = fs::OpenOptions::new();
-    options.read(true).append(true).create(true);
-    fs_err::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = options.open(place)?;
+    let mut file = no_follow::options().read(true).append(true).create(true).open(place)?;
     if file.metadata()?.len() > 0 {
         let mut last = [0];
         file.seek(SeekFrom::End(-1))?;

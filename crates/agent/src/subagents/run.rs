@@ -1,5 +1,7 @@
 //! One subagent from its task to its report.
 
+use std::io::Write as _;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -246,7 +248,7 @@ impl Report {
         let file = session.workspace().output_dir().join("tasks").join(format!("{}.output", note.id));
         let made = session.workspace().make_output_dir();
         let written = made.and_then(|folder| std::fs::create_dir_all(folder.join("tasks")));
-        if let Err(error) = written.and_then(|()| std::fs::write(&file, &self.text)) {
+        if let Err(error) = written.and_then(|()| write_new(&file, &self.text)) {
             tracing::warn!(%error, "the report of a subagent is in no file");
         }
         let stopped = self.end == TaskEnd::Stopped;
@@ -271,6 +273,15 @@ impl Report {
             ..TaskUsage::default()
         }
     }
+}
+
+/// Writes a file anew. A link in its place is replaced, not followed: the name can be guessed.
+fn write_new(path: &Path, text: &str) -> std::io::Result<()> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    std::fs::File::create_new(path)?.write_all(text.as_bytes())
 }
 
 /// The report of an agent that might go on, but not for longer.

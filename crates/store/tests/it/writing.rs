@@ -1,7 +1,7 @@
 //! Transcripts that a running session writes.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
 
 use pilothouse_store::{ListOptions, LoadOptions, MessageOptions, NewEntry, Stamp, StoreError, Transcript};
 use serde_json::{Map, Value, json};
@@ -226,4 +226,43 @@ fn a_place_that_cannot_be_written_is_an_error() {
     fs::write(home.store.config_home(), "not a directory").unwrap();
     let mut transcript = home.store.begin(id(1), stamp(&home));
     assert!(matches!(transcript.append(prompt("x")), Err(StoreError::Io(_))));
+}
+
+#[test]
+fn nothing_is_written_through_a_link() {
+    let home = Home::new();
+    let mut transcript = home.store.begin(id(1), stamp(&home));
+    transcript.append(prompt("x")).unwrap();
+    let path = transcript.path().unwrap().to_owned();
+    let victim = home.project().join("victim");
+    let meta = Map::from_iter([("agentType".to_owned(), Value::from("x"))]);
+
+    // A transcript: by a session that goes on, by a rename, by a fork.
+    fs::rename(&path, path.with_extension("moved")).unwrap();
+    fs::copy(path.with_extension("moved"), &victim).unwrap();
+    let before = fs::read(&victim).unwrap();
+    symlink(&victim, &path).unwrap();
+    let mut next = home.store.begin(id(1), stamp(&home));
+    assert!(matches!(next.append(prompt("y")), Err(StoreError::Io(_))));
+    assert!(home.store.rename(id(1), None, "title").is_err());
+    assert_eq!(fs::read(&victim).unwrap(), before);
+
+    // A transcript that is not there yet.
+    let absent = home.project().join("absent");
+    symlink(&absent, path.with_file_name(format!("{}.jsonl", id(2)))).unwrap();
+    assert!(home.store.begin(id(2), stamp(&home)).append(prompt("z")).is_err());
+
+    // What stands beside it.
+    let (meta_file, mark) = (home.project().join("meta"), home.project().join("mark"));
+    let subagents = path.with_extension("").join("subagents");
+    fs::create_dir_all(&subagents).unwrap();
+    symlink(&meta_file, subagents.join("agent-a1.meta.json")).unwrap();
+    assert!(transcript.subagent("a1", &meta).is_err());
+    fs::remove_file(&path).unwrap();
+    fs::rename(path.with_extension("moved"), &path).unwrap();
+    symlink(&mark, path.with_extension("archived")).unwrap();
+    assert!(home.store.archive(id(1), None).is_err());
+    for file in [absent, meta_file, mark] {
+        assert!(!file.exists(), "{}", file.display());
+    }
 }
