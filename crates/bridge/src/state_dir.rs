@@ -12,7 +12,7 @@ use rustix::process::geteuid;
 use thiserror::Error;
 
 use crate::auth::{DeviceError, Devices, write_private};
-use crate::log::{SqliteStore, StorageError};
+use crate::log::{Loss, SqliteStore, StorageError};
 use crate::push::{Push, PushError, PushSetup};
 
 /// The variable that processes of a bridge's sessions are known by.
@@ -53,7 +53,7 @@ pub enum StateDirError {
 pub struct StateDir {
     path: PathBuf,
     id: String,
-    _lock: File,
+    _locks: [File; 2],
 }
 
 impl StateDir {
@@ -65,7 +65,10 @@ impl StateDir {
         let path = path.into();
         let failed = |error: io::Error| StateDirError::Io { path: path.clone(), error };
         make_private(&path)?;
-        let lock = OpenOptions::new()
+        // The directory itself is locked: a file in it could be removed, and the next bridge would lock another one.
+        let directory = File::open(&path).map_err(failed)?;
+        // Bridges before this one know only the lock of this file.
+        let file = OpenOptions::new()
             .write(true)
             .create(true)
             .truncate(false)
@@ -73,16 +76,18 @@ impl StateDir {
             .custom_flags(OFlags::NOFOLLOW.bits().cast_signed())
             .open(path.join("lock"))
             .map_err(failed)?;
-        fchmod(&lock, Mode::RUSR | Mode::WUSR).map_err(|error| failed(error.into()))?;
-        match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => {}
-            Err(rustix::io::Errno::WOULDBLOCK) => return Err(StateDirError::InUse(path)),
-            Err(error) => return Err(failed(error.into())),
+        fchmod(&file, Mode::RUSR | Mode::WUSR).map_err(|error| failed(error.into()))?;
+        for lock in [&directory, &file] {
+            match flock(lock, FlockOperation::NonBlockingLockExclusive) {
+                Ok(()) => {}
+                Err(rustix::io::Errno::WOULDBLOCK) => return Err(StateDirError::InUse(path)),
+                Err(error) => return Err(failed(error.into())),
+            }
         }
         let id = read_id(&path.join("id")).map_err(failed)?;
         forget_token(&path.join(OLD_TOKEN)).map_err(failed)?;
         let path = path.canonicalize().map_err(failed)?;
-        Ok(Self { path, id, _lock: lock })
+        Ok(Self { path, id, _locks: [directory, file] })
     }
 
     /// What every process of a session has in its environment: a name, and what tells this bridge's processes from those
@@ -131,9 +136,22 @@ impl StateDir {
     /// The log.
     ///
     /// # Errors
-    /// When it cannot be opened.
+    /// When it cannot be opened, or is not all there.
     pub fn log(&self) -> Result<SqliteStore, StorageError> {
-        SqliteStore::open(&self.path.join("log.db"))
+        self.log_with(Loss::Refuse)
+    }
+
+    /// The log, with a choice of what to do if it is not all there.
+    ///
+    /// # Errors
+    /// As [`StateDir::log`].
+    pub fn log_with(&self, loss: Loss) -> Result<SqliteStore, StorageError> {
+        SqliteStore::open_with(&Self::log_file(&self.path), loss)
+    }
+
+    /// The log's file in a state directory.
+    pub fn log_file(state_dir: &Path) -> PathBuf {
+        state_dir.join("log.db")
     }
 }
 

@@ -6,6 +6,7 @@ use crate::catalog::{CommandsCommand, SkillsCommand};
 use crate::chat_cmd::ChatArgs;
 use crate::completions_cmd::CompletionsArgs;
 use crate::doctor_cmd::DoctorArgs;
+use crate::log_cmd::LogCommand;
 use crate::rules::RulesCommand;
 use crate::run_cmd::RunArgs;
 use crate::serve::ServeArgs;
@@ -59,6 +60,9 @@ pub(crate) enum Command {
     /// List and show skills
     #[command(subcommand)]
     Skills(SkillsCommand),
+    /// Check and repair the log that `pilothouse serve` keeps
+    #[command(subcommand)]
+    Log(LogCommand),
     /// Look whether everything is in place: the agent, its version, settings
     ///
     /// Starts the agent as a session would, without your settings and servers, and ends it again. Exits with 1 if

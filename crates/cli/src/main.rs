@@ -8,6 +8,7 @@ mod completions_cmd;
 mod debug_line;
 mod debug_log;
 mod doctor_cmd;
+mod log_cmd;
 mod misuse;
 mod printer;
 mod rules;
@@ -49,6 +50,7 @@ fn main() -> ExitCode {
         Command::Commands(command) => catalog::run_commands(&command, &mut printer),
         Command::Skills(command) => catalog::run_skills(&command, &mut printer),
         Command::Serve(args) => serve::run(*args, &mut printer),
+        Command::Log(command) => log_cmd::run(command, &mut printer),
         Command::Doctor(args) => doctor_cmd::run(&args, &mut printer),
         Command::Completions(args) => completions_cmd::run(&args, &mut printer),
     };

@@ -210,3 +210,25 @@ fn the_schema_has_every_message() {
     assert_eq!(titles("ClientMessage"), ClientMessage::TAGS);
     assert_eq!(titles("ServerMessage"), [Event::TAGS, Reply::TAGS].concat());
 }
+
+#[test]
+fn bytes_after_a_message_are_refused() {
+    for text in [
+        r#"{"type":"ping"} x"#,
+        r#"{"type":"ping"}{"type":"ping"}"#,
+        r#"{"type":"stop_session","sessionId":"a"}]"#,
+        "{\"type\":\"ping\"}\u{0}",
+    ] {
+        let read = Received::decode(text).message;
+        assert_eq!(
+            read.as_ref().map_err(MessageError::code),
+            Err(ErrorCode::MalformedMessage),
+            "{text}: {read:?}"
+        );
+    }
+    assert!(Received::decode("{\"type\":\"ping\"} \r\n").message.is_ok(), "white space is nothing");
+    assert!(
+        Logged::decode(r#"{"type":"partial","sessionId":"s","seq":1,"at":1,"text":"","thinking":""}}"#)
+            .is_err()
+    );
+}

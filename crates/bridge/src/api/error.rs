@@ -79,6 +79,10 @@ pub enum ErrorCode {
     RateLimited,
     /// The log could not be written; nothing was done.
     Storage,
+    /// The `clientMessageId` was used before, for something else: nothing was done.
+    KeyReused,
+    /// The bridge has no free file descriptors or memory: nothing was done.
+    OutOfResources,
 }
 
 fn shown(tag: &str) -> String {

@@ -73,6 +73,9 @@ pub struct SessionView {
     /// Whether the last bridge was shut down while it worked, and the next one is to go on with it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub handed_over: bool,
+    /// What is wrong with its log, and what to do about it. Such a session is not gone on with. *Extension.*
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub damage: Option<String>,
     /// What waits for a decision.
     #[serde(default)]
     pub approvals: Vec<PermissionRequest>,

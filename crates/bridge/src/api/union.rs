@@ -92,7 +92,7 @@ pub(crate) struct Flaw {
 /// Reads a text, and says where it is wrong if it is.
 pub(crate) fn located<'a, B: Deserialize<'a>>(text: &'a str) -> Result<B, Flaw> {
     let mut reader = serde_json::Deserializer::from_str(text);
-    serde_path_to_error::deserialize(&mut reader).map_err(|error| {
+    let read = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
         let path = error.path().to_string();
         let (line, column) = (error.inner().line(), error.inner().column());
         // Nearly every message is one line.
@@ -104,7 +104,12 @@ pub(crate) fn located<'a, B: Deserialize<'a>>(text: &'a str) -> Result<B, Flaw> 
         let is_member = error.inner().is_data() && path != ".";
         let place = if is_member { format!("`{path}`, {place}") } else { place };
         Flaw { place, reason: reason(error.inner()) }
-    })
+    })?;
+    reader.end().map_err(|error| Flaw {
+        place: format!("line {}, column {}", error.line(), error.column()),
+        reason: "something follows the message".to_owned(),
+    })?;
+    Ok(read)
 }
 
 /// What serde says, without the line and column, which are told on their own.

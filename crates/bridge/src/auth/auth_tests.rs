@@ -359,3 +359,21 @@ fn a_bucket_fills_up_again() {
         [true, true, false, true, false, true, true, false]
     );
 }
+
+#[test]
+fn a_pairing_code_that_could_not_be_stored_stays_good() {
+    let place = tempfile::tempdir().unwrap();
+    let folder = place.path().join("state");
+    std::fs::create_dir(&folder).unwrap();
+    let devices = Devices::open(folder.join("devices.json")).unwrap();
+    let pairing = Pairing::default();
+    let code = pairing.offer(Scopes::usual(), None).unwrap();
+    // Nothing can be written where there is no directory, as on a full disk.
+    std::fs::remove_dir(&folder).unwrap();
+    let refused = pairing.claim(code.as_str(), "phone", Kind::Program, &devices);
+    assert!(matches!(refused, Err(ClaimError::Device(_))), "{refused:?}");
+    std::fs::create_dir(&folder).unwrap();
+    assert!(pairing.claim(code.as_str(), "phone", Kind::Program, &devices).is_ok());
+    let again = pairing.claim(code.as_str(), "thief", Kind::Program, &devices);
+    assert!(matches!(again, Err(ClaimError::Invalid)), "{again:?}");
+}

@@ -434,7 +434,12 @@ pub(crate) fn write_private(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
         .map_err(std::io::Error::from)
         .and_then(|()| file.write_all(bytes))
         .and_then(|()| file.sync_all())
-        .and_then(|()| std::fs::rename(&fresh, path));
+        .and_then(|()| std::fs::rename(&fresh, path))
+        // The new name is on the disk only once the directory is.
+        .and_then(|()| match path.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => std::fs::File::open(parent)?.sync_all(),
+            _ => Ok(()),
+        });
     if replaced.is_err() {
         // Where there is no room, half a file takes what is left of it.
         drop(std::fs::remove_file(&fresh));

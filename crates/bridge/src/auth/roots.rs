@@ -7,6 +7,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use rustix::fs::{Mode, OFlags, ResolveFlags, open, openat2};
+use rustix::io::Errno;
 use thiserror::Error;
 
 use crate::trust::Clearance;
@@ -35,6 +36,17 @@ pub enum RootsError {
     /// It is not beneath a root, or not there. Which of these is not told.
     #[error("{0} is not a directory beneath an allowed root: start the bridge with `--root` for it")]
     Outside(PathBuf),
+    /// The bridge lacks what it takes to look.
+    #[error(
+        "{path} cannot be opened: {reason}; the bridge has too many open files or too little memory: close sessions or \
+         connections, or raise its limit of open files"
+    )]
+    Exhausted {
+        /// The directory.
+        path: PathBuf,
+        /// What the system said.
+        reason: String,
+    },
 }
 
 /// The directories beneath which sessions may work.
@@ -66,6 +78,11 @@ impl Project {
     /// Where it really is, without symbolic links.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Whether a path is beneath the roots that this directory is beneath.
+    pub(crate) fn is_in_reach(&self, path: &str) -> bool {
+        self.roots.covers(path.as_ref())
     }
 
     /// The text of a file beneath a root, named from there or from this directory; nothing if it is not there, too
@@ -151,11 +168,16 @@ impl Roots {
             let beneath = if beneath.as_os_str().is_empty() { Path::new(".") } else { beneath };
             let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
             let stay = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
-            if let Ok(handle) = openat2(&root.handle, beneath, flags, Mode::empty(), stay) {
-                let path = std::fs::read_link(format!("/proc/self/fd/{}", handle.as_raw_fd()))
-                    .map_err(|_| outside())?;
-                return Ok(Project { path, handle, roots: self.clone(), clearance: Clearance::default() });
-            }
+            let handle = match openat2(&root.handle, beneath, flags, Mode::empty(), stay) {
+                Ok(handle) => handle,
+                Err(error @ (Errno::MFILE | Errno::NFILE | Errno::NOMEM)) => {
+                    return Err(RootsError::Exhausted { path: asked.to_owned(), reason: error.to_string() });
+                }
+                Err(_) => continue,
+            };
+            let path =
+                std::fs::read_link(format!("/proc/self/fd/{}", handle.as_raw_fd())).map_err(|_| outside())?;
+            return Ok(Project { path, handle, roots: self.clone(), clearance: Clearance::default() });
         }
         Err(outside())
     }

@@ -4,7 +4,10 @@ use serde_json::value::RawValue;
 
 use super::dispatch::Stopped;
 use super::{Client, Gone, Sink};
-use crate::api::{Continuity, Event, Json, Logged, Seq, SessionChanged, SessionId, SessionView, Subscribed};
+use crate::api::{
+    Continuity, ErrorCode, Event, Json, Lifecycle, Logged, Seq, SessionChanged, SessionId, SessionView,
+    Subscribed,
+};
 use crate::log::StoredEvent;
 use crate::session::{Channel, Refusal, Taken};
 use crate::ws;
@@ -81,7 +84,8 @@ impl Client {
         let channel = self.hub.channel(session_id)?;
         let mut sent = self.sent.get(session_id).copied().unwrap_or_default();
         while sent < channel.view().seq {
-            let page = self.hub.log().read_after(session_id, sent, STEP).await.map_err(Refusal::from)?;
+            let read = self.hub.log().read_after(session_id, sent, STEP).await;
+            let page = channel.noting_damage(read).map_err(Refusal::from)?;
             let (Some(first), Some(last)) = (page.first(), page.last()) else { break };
             if first.seq > sent.next() {
                 self.tell_of_gap(&channel, first.seq, sink).await?;
@@ -97,7 +101,12 @@ impl Client {
         if let Some(snapshot) = channel.snapshot() {
             self.reply(snapshot, None, sink).await?;
         }
-        Ok(())
+        match channel.view() {
+            SessionView { damage: Some(damage), state, .. } if state != Lifecycle::Running => {
+                Err(Refusal::new(ErrorCode::Storage, damage).into())
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The log has forgotten what comes next for a client that was behind.

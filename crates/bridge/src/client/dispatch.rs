@@ -7,7 +7,7 @@ use crate::api::{
     ApprovalId, Approve, ClientMessage, ErrorCode, ErrorReply, GetHistory, PROTOCOL, Pong, Received,
     RequestId, Seq, SessionCreated, SessionId, SessionList, StreamRendered, Subscribe, Subscribed, Welcome,
 };
-use crate::auth::Project;
+use crate::auth::{Project, RootsError};
 use crate::render;
 use crate::session::{Channel, Parcel, Refusal, Started, Verdict, What};
 use crate::ws;
@@ -27,7 +27,7 @@ impl Client {
         let Received { request_id, message } = Received::decode(text);
         let request_id = request_id.as_ref();
         let message = match message {
-            Ok(message) => message,
+            Ok(message) => without_empty_key(message),
             Err(error) => {
                 let refusal = Refusal::new(error.code(), error.to_string());
                 return self.reply(refusal.into_reply(), request_id, sink).await;
@@ -67,6 +67,9 @@ impl Client {
         match message {
             ClientMessage::Start(start) => {
                 let project = self.cleared(&start.project_path).await?;
+                if let Some(id) = &start.session_id {
+                    self.within_roots(&SessionId(id.clone()))?;
+                }
                 let started = self.hub.start(start, project, &by).await?;
                 self.started(started, request_id, sink).await
             }
@@ -184,9 +187,13 @@ impl Client {
     }
 
     fn project(&self, path: &str) -> Result<Project, Refusal> {
-        let not_allowed =
-            |error: crate::auth::RootsError| Refusal::new(ErrorCode::ProjectNotAllowed, error.to_string());
-        self.roots.open(path).map_err(not_allowed)
+        self.roots.open(path).map_err(|error| {
+            let code = match &error {
+                RootsError::Exhausted { .. } => ErrorCode::OutOfResources,
+                _ => ErrorCode::ProjectNotAllowed,
+            };
+            Refusal::new(code, error.to_string())
+        })
     }
 
     /// A directory that sessions may work in, with what they may take from its files.
@@ -333,10 +340,12 @@ impl Client {
         let usual = if self.extended { PAGE } else { LARGEST_PAGE };
         let limit = asked.limit.unwrap_or(usual).clamp(1, LARGEST_PAGE) as usize;
         let before = asked.before.unwrap_or(newest.next()).min(newest.next());
-        let events = self.hub.log().read_before(&session_id, before, limit).await.map_err(Refusal::from)?;
+        let read = self.hub.log().read_before(&session_id, before, limit).await;
+        let events = channel.noting_damage(read).map_err(Refusal::from)?;
         let first_seq = events.first().map_or(Seq(0), |event| event.seq);
-        let has_more =
-            !self.hub.log().read_before(&session_id, first_seq, 1).await.map_err(Refusal::from)?.is_empty();
+        let older = self.hub.log().read_before(&session_id, first_seq, 1).await;
+        // Whoever asks for what cannot be read is told why.
+        let has_more = channel.noting_damage(older).map_or(true, |older| !older.is_empty());
         let view = channel.view();
         let messages = self.shown(events, &view);
         let last_seq = Seq(before.0.saturating_sub(1));
@@ -352,6 +361,18 @@ impl Client {
         }
         Ok(())
     }
+}
+
+/// An empty key names nothing.
+fn without_empty_key(mut message: ClientMessage) -> ClientMessage {
+    let key = match &mut message {
+        ClientMessage::Input(input) => &mut input.client_message_id,
+        ClientMessage::Start(start) => &mut start.client_message_id,
+        ClientMessage::ResumeSession(resume) => &mut resume.client_message_id,
+        _ => return message,
+    };
+    key.take_if(|key| key.0.is_empty());
+    message
 }
 
 /// Why a message was not carried out.

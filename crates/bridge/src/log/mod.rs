@@ -4,11 +4,17 @@
 //! cost and queue are folds over them. An event is shown to clients only after it is stored, so that no position is ever
 //! seen and lost.
 
+mod chain;
+mod check;
 pub mod conformance;
+mod mark;
+mod pages;
 mod sqlite;
 mod store;
 mod writer;
 
-pub use sqlite::SqliteStore;
-pub use store::{EventStore, Kept, NewEvent, SessionRow, StorageError, StoredEvent, Write};
+pub use check::{Checked, CheckedSession, Repaired, repair, verify};
+pub use pages::Damage;
+pub use sqlite::{Loss, SqliteStore};
+pub use store::{EventStore, Kept, Key, KnownKey, NewEvent, SessionRow, StorageError, StoredEvent, Write};
 pub use writer::{Item, Log};

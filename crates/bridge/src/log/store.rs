@@ -9,7 +9,8 @@ use crate::api::{Seq, SessionId};
 /// Another place than the embedded one is put in by implementing this; [`conformance::check`](super::conformance::check)
 /// says whether it does what the bridge relies on.
 pub trait EventStore: Send + Sync + 'static {
-    /// Writes all of it, or nothing. What is written when this returns survives the death of the process.
+    /// Writes all of it, or nothing. What is written when this returns survives the death of the process; if an event of it
+    /// is [synced](NewEvent::synced), it survives that of the machine, with all that was written before.
     ///
     /// # Errors
     /// When an event is not at the next position of its session, when its key is taken, or when storage fails.
@@ -37,18 +38,18 @@ pub trait EventStore: Send + Sync + 'static {
         limit: usize,
     ) -> Result<Vec<StoredEvent>, StorageError>;
 
-    /// The position of the event that was stored with this key. It is known as long as the session, also when the event
+    /// The event that was stored with this key. It is known as long as the session, also when the event
     /// is forgotten: what was done once must not be done again because nobody remembers the words.
     ///
     /// # Errors
     /// When storage fails.
-    fn find(&self, session: &SessionId, key: &str) -> Result<Option<Seq>, StorageError>;
+    fn find(&self, session: &SessionId, key: &str) -> Result<Option<KnownKey>, StorageError>;
 
     /// A session that has, or had, an event with this key.
     ///
     /// # Errors
     /// When storage fails.
-    fn session_of(&self, key: &str) -> Result<Option<SessionId>, StorageError>;
+    fn session_of(&self, key: &str) -> Result<Option<KnownKey>, StorageError>;
 
     /// What was too long for an event and kept beside it.
     ///
@@ -101,6 +102,19 @@ pub enum Write {
     },
 }
 
+impl Write {
+    /// How many bytes it has to store, about.
+    pub(super) fn bytes(&self) -> usize {
+        match self {
+            Self::Event(event) => {
+                let kept: usize = event.kept.iter().map(|kept| kept.text.len()).sum();
+                event.text.len() + event.summary.as_ref().map_or(0, String::len) + kept
+            }
+            Self::OpenBlock { text, .. } => text.as_ref().map_or(0, String::len),
+        }
+    }
+}
+
 /// An event to store.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewEvent {
@@ -111,11 +125,33 @@ pub struct NewEvent {
     /// The event as clients get it.
     pub text: String,
     /// A name that no other event of the session may have.
-    pub key: Option<String>,
+    pub key: Option<Key>,
     /// The state of the session after it, in a form that the bridge reads back; without it the last one holds.
     pub summary: Option<String>,
     /// What is too long for it. Stays as long as the event.
     pub kept: Vec<Kept>,
+    /// Whether it must survive a power cut once it is written. What a client is told to be done must.
+    pub synced: bool,
+}
+
+/// What an event is remembered by.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Key {
+    /// The name.
+    pub name: String,
+    /// The SHA-256 of what was asked for under this name.
+    pub digest: [u8; 32],
+}
+
+/// A key that was used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KnownKey {
+    /// The session of its event.
+    pub session: SessionId,
+    /// The position of its event.
+    pub seq: Seq,
+    /// The SHA-256 of what was asked for under it; none if that was not noted yet.
+    pub digest: Option<[u8; 32]>,
 }
 
 /// A part of an event that is too long for it.
@@ -147,6 +183,8 @@ pub struct SessionRow {
     pub last: Seq,
     /// Its state, as last stored.
     pub summary: Option<String>,
+    /// What is wrong with this row, if it cannot be used.
+    pub damage: Option<String>,
 }
 
 /// Why something could not be stored or read.
@@ -181,10 +219,28 @@ pub enum StorageError {
     },
     /// The file is no log any more, or never was one.
     #[error(
-        "the log is damaged ({0}): move log.db and its -wal out of the state directory to begin a new one, or put a \
-         backup in their place"
+        "the log is damaged ({0}): `pilothouse log repair` saves what can be read, or put a backup of log.db in its place"
     )]
     Damaged(String),
+    /// There was more in the log than there is now.
+    #[error(
+        "the log is not all there: {0}; put log.db and its -wal back where they were, or go on with what is left by \
+         starting once with --accept-log-loss"
+    )]
+    Lost(String),
+    /// Events of one session are not as they were stored. Other sessions are not concerned.
+    #[error(
+        "session {session} is damaged: event {seq} {reason}; stop the bridge and run `pilothouse log repair`, which keeps \
+         the other events"
+    )]
+    Session {
+        /// The session.
+        session: SessionId,
+        /// The first event that is damaged; 0 for the session itself.
+        seq: Seq,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// The database failed.
     #[error("the log cannot be used: {0}")]
     Database(String),

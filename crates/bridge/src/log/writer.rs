@@ -5,13 +5,16 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread;
 
-use tokio::sync::mpsc;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 
 use super::store::{EventStore, SessionRow, StorageError, StoredEvent, Write};
 use crate::api::{Seq, SessionId};
 
 /// How many items may wait. A session that is faster than the disk waits here, and its CLI with it.
 const WAITING: usize = 1024;
+
+/// How many KiB of what is to be stored may wait or be in a commit. A longer item waits until nothing else does.
+const WAITING_KIB: u32 = 32 * 1024;
 
 /// How many items go into one commit.
 const GROUP: usize = 512;
@@ -23,8 +26,12 @@ const GROUP: usize = 512;
 #[derive(Clone)]
 pub struct Log {
     store: Arc<dyn EventStore>,
-    items: mpsc::Sender<Item>,
+    items: mpsc::Sender<Waiting>,
+    room: Arc<Semaphore>,
 }
+
+/// An item with the room that it takes.
+type Waiting = (Item, Option<OwnedSemaphorePermit>);
 
 /// Something that passes through the log: stored if it has something to store, then shown.
 pub struct Item {
@@ -52,7 +59,7 @@ impl Log {
                 }
             })
             .map_err(|error| StorageError::Database(format!("no thread for the log: {error}")))?;
-        Ok(Self { store, items })
+        Ok(Self { store, items, room: Arc::new(Semaphore::new(WAITING_KIB as usize)) })
     }
 
     /// Queues an item behind all others; waits while too many do.
@@ -60,7 +67,16 @@ impl Log {
     /// # Errors
     /// When the log is closed; the item's `then` is not called.
     pub async fn submit(&self, item: Item) -> Result<(), StorageError> {
-        self.items.send(item).await.map_err(|_| StorageError::Closed)
+        let bytes = item.write.as_ref().map_or(0, Write::bytes);
+        let kib = u32::try_from(bytes / 1024).unwrap_or(WAITING_KIB).min(WAITING_KIB);
+        let room = match kib {
+            0 => None,
+            kib => {
+                let room = Arc::clone(&self.room).acquire_many_owned(kib).await;
+                Some(room.map_err(|_| StorageError::Closed)?)
+            }
+        };
+        self.items.send((item, room)).await.map_err(|_| StorageError::Closed)
     }
 
     /// Stores something and waits until it is there.
@@ -124,11 +140,13 @@ impl Log {
     }
 }
 
-fn write(store: &dyn EventStore, group: &mut Vec<Item>) {
+fn write(store: &dyn EventStore, group: &mut Vec<Waiting>) {
     let mut writes = Vec::new();
+    let mut rooms = Vec::new();
     let items: Vec<_> = group
         .drain(..)
-        .map(|Item { write, then }| {
+        .map(|(Item { write, then }, room)| {
+            rooms.extend(room);
             let at = write.is_some().then_some(writes.len());
             writes.extend(write);
             (at, then)

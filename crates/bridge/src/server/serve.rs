@@ -134,8 +134,8 @@ impl Bridge {
         }
         let (mark, value) = state_dir.mark();
         let make_options = move || make_options().env(mark, value.as_str());
-        let hub =
-            Hub::open(Log::new(Arc::new(state_dir.log()?))?, transcripts, retention, make_options).await?;
+        let log = Log::new(Arc::new(state_dir.log_with(setup.loss)?))?;
+        let hub = Hub::open(log, transcripts, retention, make_options).await?;
         if let Some(time) = limits.decide_within {
             hub.deny_undecided_after(time);
         }

@@ -11,7 +11,7 @@ use thiserror::Error;
 
 use crate::api::AgentInfo;
 use crate::auth::{DeviceError, OriginsError, RootsError, Secret};
-use crate::log::StorageError;
+use crate::log::{Loss, StorageError};
 use crate::push::{PushError, PushSetup};
 use crate::session::Retention;
 use crate::state_dir::StateDirError;
@@ -48,6 +48,8 @@ pub struct Setup {
     pub review: Option<Reviewer>,
     /// Whether the CLI is one that needs `--strict-mcp-config` to leave out the MCP servers of a project.
     pub strict_mcp: bool,
+    /// What to do if the log is not all there.
+    pub loss: Loss,
     /// How a CLI is started: which one, in which environment.
     pub make_options: Box<dyn Fn() -> Options + Send + Sync>,
 }
@@ -70,6 +72,7 @@ impl Setup {
             token: None,
             limits: Limits::default(),
             retention: Retention::default(),
+            loss: Loss::default(),
             push: PushSetup::default(),
             transcripts,
             agent: None,

@@ -278,6 +278,19 @@ impl Channel {
         self.outside.board.touch(&self.id);
     }
 
+    /// Passes on what was read from the log. If the log is damaged there, lists say so from now on.
+    pub(crate) fn noting_damage<T>(&self, read: Result<T, StorageError>) -> Result<T, StorageError> {
+        if let Err(error @ (StorageError::Session { .. } | StorageError::Damaged(_))) = &read {
+            let mut inner = self.lock();
+            if inner.state.view.damage.is_none() {
+                tracing::error!(session = %self.id, %error, "the log of a session is damaged");
+                inner.state.view.damage = Some(error.to_string());
+                self.outside.board.touch(&self.id);
+            }
+        }
+        read
+    }
+
     pub(crate) fn failed(&self) -> Option<StorageError> {
         self.lock().failed.clone()
     }

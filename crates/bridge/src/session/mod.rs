@@ -7,6 +7,7 @@ mod channel;
 mod command;
 mod decide;
 mod hub;
+mod key;
 mod news;
 mod outbox;
 mod outputs;

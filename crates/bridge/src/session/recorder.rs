@@ -3,13 +3,15 @@
 use std::sync::Arc;
 
 use super::channel::{Channel, OpenBlock};
+use super::key::{self, Digest};
 use super::outputs;
+use super::refusal::Refusal;
 use super::state::{Given, State};
 use crate::api::{
     ClientMessageId, Decision, Event, InputId, InputState, InputStateChange, Lifecycle, Partial,
     PermissionResolved, Seq, SessionState, TurnEnd,
 };
-use crate::log::{Item, Log, NewEvent, StorageError, Write};
+use crate::log::{Item, Key, Log, NewEvent, StorageError, Write};
 use crate::render;
 
 /// The writing side of one session: there is never more than one.
@@ -40,7 +42,7 @@ impl Recorder {
     pub(crate) async fn record(
         &mut self,
         event: impl Into<Event>,
-        key: Option<String>,
+        key: Option<Key>,
         then: impl FnOnce(Result<Seq, StorageError>) + Send + 'static,
     ) {
         let mut event = event.into();
@@ -54,7 +56,8 @@ impl Recorder {
         let summary =
             changes_the_summary(&event).then(|| serde_json::to_string(&self.state.view).ok()).flatten();
         let session = (*self.channel.id).clone();
-        let write = Write::Event(NewEvent { session, seq, text: text.clone(), key, summary, kept });
+        let synced = is_promised(&event);
+        let write = Write::Event(NewEvent { session, seq, text: text.clone(), key, summary, kept, synced });
         let (channel, on_its_way) = (Arc::clone(&self.channel), self.channel.on_its_way());
         let item = Item {
             write: Some(write),
@@ -86,7 +89,7 @@ impl Recorder {
     pub(crate) async fn store(
         &mut self,
         event: impl Into<Event>,
-        key: Option<String>,
+        key: Option<Key>,
     ) -> Result<Seq, StorageError> {
         let (done, stored) = tokio::sync::oneshot::channel();
         self.record(event, key, move |result| drop(done.send(result))).await;
@@ -113,25 +116,26 @@ impl Recorder {
         drop(self.log.submit(Item { write, then }).await);
     }
 
-    /// What a client's command is remembered by.
-    pub(crate) fn key(id: &ClientMessageId) -> String {
-        format!("client:{id}")
-    }
-
     /// Where a command is in the log, if it came before; and what it is called, unless the log has forgotten its words.
+    /// Refuses one that came before with other words.
     pub(crate) async fn known(
         &self,
         id: &ClientMessageId,
-    ) -> Result<Option<(Seq, Option<InputId>)>, StorageError> {
+        digest: Digest,
+    ) -> Result<Option<(Seq, Option<InputId>)>, Refusal> {
         if let Some(known) = self.state.commands.get(id) {
+            key::check(id, Some(known.digest), digest)?;
             return Ok(Some((known.seq, Some(known.input_id.clone()))));
         }
         if self.channel.first() <= Seq(1) {
             return Ok(None);
         }
-        let (session, key) = ((*self.channel.id).clone(), Self::key(id));
-        let found = self.log.blocking(move |store| store.find(&session, &key)).await?;
-        Ok(found.map(|seq| (seq, None)))
+        let (session, name) = ((*self.channel.id).clone(), key::input_key_name(id));
+        let Some(found) = self.log.blocking(move |store| store.find(&session, &name)).await? else {
+            return Ok(None);
+        };
+        key::check(id, found.digest, digest)?;
+        Ok(Some((found.seq, None)))
     }
 
     /// Brings everything that is open to its one end.
@@ -197,6 +201,30 @@ impl Recorder {
 /// Milliseconds since 1970.
 pub(crate) fn now() -> i64 {
     jiff::Timestamp::now().as_millisecond()
+}
+
+/// Whether an event must survive a power cut: what a client asked for or decided, and what became of it, as the client is
+/// told so. What the CLI says is not promised: the next command or decision makes it as safe.
+fn is_promised(event: &Event) -> bool {
+    match event {
+        Event::Assistant(_)
+        | Event::ToolResult(_)
+        | Event::Result(_)
+        | Event::PermissionRequest(_)
+        | Event::Partial(_)
+        | Event::Frame(_) => false,
+        // `init` is said by the CLI.
+        Event::System(system) => system.subtype == "session_created",
+        Event::PermissionResolved(_)
+        | Event::UserInput(_)
+        | Event::InputState(_)
+        | Event::SessionState(_)
+        | Event::InterruptRequested(_)
+        | Event::ModeChanged(_)
+        | Event::ModelChanged(_)
+        | Event::SessionRenamed(_)
+        | Event::SessionArchived(_) => true,
+    }
 }
 
 /// Whether a list would look different after the event in a way that must survive a restart. Words of the model are

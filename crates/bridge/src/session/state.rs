@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use serde::Deserialize;
 
+use super::key::{self, Digest};
 use crate::api::{
     ApprovalId, ClientMessageId, Decision, Delivery, Event, Image, InputId, InputStateChange, Lifecycle,
     Logged, PermissionRequest, ProcessStatus, Seq, SessionId, SessionView,
@@ -76,6 +77,8 @@ pub(crate) struct Given {
 pub(crate) struct Command {
     pub(crate) seq: Seq,
     pub(crate) input_id: InputId,
+    /// Of what was asked for.
+    pub(crate) digest: Digest,
 }
 
 impl State {
@@ -100,6 +103,7 @@ impl State {
             seq: Seq(0),
             archived: false,
             handed_over: false,
+            damage: None,
             approvals: Vec::new(),
             queue: Vec::new(),
             background: Vec::new(),
@@ -189,7 +193,9 @@ impl State {
             }
             Event::UserInput(input) => {
                 if let Some(id) = &input.client_message_id {
-                    self.commands.insert(id.clone(), Command { seq, input_id: input.input_id.clone() });
+                    let digest = key::of_input(&input.text, input.delivery, &input.images);
+                    let command = Command { seq, input_id: input.input_id.clone(), digest };
+                    self.commands.insert(id.clone(), command);
                 }
                 let sending = input.state == InputStateChange::Sending;
                 if sending || input.state == InputStateChange::Queued {

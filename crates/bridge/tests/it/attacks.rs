@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use pilothouse_bridge::server::{Bridge, ServeError};
+use pilothouse_bridge::{StateDir, StateDirError};
 use pilothouse_testkit::Sandbox;
 use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -302,4 +303,31 @@ async fn a_second_bridge_does_not_touch_the_first_one_s_state() {
     let second = Bridge::open(setup(&bridge.sandbox, "plain")).await;
     assert!(matches!(second, Err(ServeError::StateDir(_))));
     bridge.stop().await;
+}
+
+#[test]
+fn a_removed_lock_file_does_not_let_a_second_bridge_in() {
+    let place = tempfile::tempdir().unwrap();
+    let state = place.path().join("state");
+    let first = StateDir::open(&state).unwrap();
+    for entry in std::fs::read_dir(&state).unwrap() {
+        std::fs::remove_file(entry.unwrap().path()).unwrap();
+    }
+    let second = StateDir::open(&state);
+    assert!(matches!(second, Err(StateDirError::InUse(_))), "{second:?}");
+    drop(first);
+    assert!(StateDir::open(&state).is_ok());
+}
+
+#[test]
+fn files_of_the_state_directory_are_not_written_through_links() {
+    for name in ["lock", "id", "log.db", "log.mark"] {
+        let place = tempfile::tempdir().unwrap();
+        let (state, elsewhere) = (place.path().join("state"), place.path().join("elsewhere"));
+        std::fs::create_dir(&state).unwrap();
+        std::os::unix::fs::symlink(&elsewhere, state.join(name)).unwrap();
+        let opened = StateDir::open(&state).map_err(|error| error.to_string());
+        let logged = opened.and_then(|state| state.log().map_err(|error| error.to_string()));
+        assert!(!elsewhere.exists(), "{name} was written through: {logged:?}");
+    }
 }

@@ -6,7 +6,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use pilothouse_bridge::api::{Seq, SessionId};
-use pilothouse_bridge::log::{EventStore, SessionRow, SqliteStore, StorageError, StoredEvent, Write};
+use pilothouse_bridge::log::{
+    EventStore, KnownKey, SessionRow, SqliteStore, StorageError, StoredEvent, Write,
+};
 
 /// A store whose disk may be full, or slow.
 pub(crate) struct Disk {
@@ -69,11 +71,11 @@ impl EventStore for Disk {
         self.store.read_before(session, before, limit)
     }
 
-    fn find(&self, session: &SessionId, key: &str) -> Result<Option<Seq>, StorageError> {
+    fn find(&self, session: &SessionId, key: &str) -> Result<Option<KnownKey>, StorageError> {
         self.store.find(session, key)
     }
 
-    fn session_of(&self, key: &str) -> Result<Option<SessionId>, StorageError> {
+    fn session_of(&self, key: &str) -> Result<Option<KnownKey>, StorageError> {
         self.store.session_of(key)
     }
 

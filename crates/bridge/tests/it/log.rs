@@ -1,5 +1,6 @@
 //! The embedded store does what a store must, and the writer keeps order.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -17,6 +18,7 @@ pub(crate) fn event(session: &SessionId, seq: u64) -> Write {
         key: None,
         summary: None,
         kept: Vec::new(),
+        synced: true,
     })
 }
 
@@ -35,7 +37,7 @@ fn a_file_that_is_no_log_is_refused_and_left_alone() {
     std::fs::write(&path, "Dear diary, this is not a database, and much longer than a header.".repeat(9))
         .unwrap();
     let Err(damaged @ StorageError::Damaged(_)) = SqliteStore::open(&path) else { panic!("it is no log") };
-    assert!(damaged.to_string().contains("move log.db and its -wal"), "{damaged}");
+    assert!(damaged.to_string().contains("pilothouse log repair"), "{damaged}");
     assert!(std::fs::read_to_string(&path).unwrap().starts_with("Dear diary"));
 }
 
@@ -86,6 +88,34 @@ async fn a_write_that_fails_fails_alone() {
         tokio::join!(log.store(event(&good, 1)), log.store(event(&bad, 7)), log.store(event(&good, 2)));
     assert_eq!((one, three), (Ok(()), Ok(())));
     assert!(matches!(two, Err(StorageError::OutOfOrder { .. })));
+}
+
+#[tokio::test]
+async fn what_waits_for_a_slow_disk_is_bounded_in_bytes() {
+    const MIB: usize = 1024 * 1024;
+    let place = tempfile::tempdir().unwrap();
+    let disk = crate::disk::Disk::at(&place.path().join("log.db"));
+    let log = Log::new(disk.clone()).unwrap();
+    disk.hold(Some("held"));
+    let submitted = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&submitted);
+    let submitting = tokio::spawn(async move {
+        for seq in 1..=80 {
+            let Write::Event(mut new) = event(&"s".into(), seq) else { unreachable!() };
+            new.text = format!("held {}", " ".repeat(MIB));
+            log.submit(Item { write: Some(Write::Event(new)), then: Box::new(|stored| stored.unwrap()) })
+                .await
+                .unwrap();
+            count.fetch_add(1, Ordering::SeqCst);
+        }
+        log.store(event(&"s".into(), 81)).await.unwrap();
+    });
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    let waiting = submitted.load(Ordering::SeqCst);
+    assert!((8..=33).contains(&waiting), "{waiting} MiB wait");
+    disk.hold(None);
+    submitting.await.unwrap();
+    assert_eq!(disk.sessions().unwrap()[0].last, Seq(81));
 }
 
 /// The bound is 200 ms; ten times that on a busy machine in a debug build.

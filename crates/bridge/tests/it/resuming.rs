@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pilothouse_bridge::api::{Lifecycle, ProcessStatus};
-use pilothouse_bridge::auth::{Roots, Scopes};
+use pilothouse_bridge::auth::{Devices, Roots, Scopes};
+use pilothouse_bridge::client::Client;
 use pilothouse_bridge::session::{Hub, Retention};
 use serde_json::{Value, json};
 
@@ -357,4 +358,44 @@ async fn a_client_that_reads_nothing_holds_nobody_up_and_misses_no_event() {
     assert_eq!(positions, (1..=positions.len() as u64).collect::<Vec<_>>());
     assert_eq!(slow.count("assistant"), 24);
     hub.shut_down("the test").await;
+}
+
+#[tokio::test]
+async fn a_claude_id_does_not_lead_to_a_session_outside_the_roots() {
+    let place = Place::new("tour");
+    let hub = place.hub().await;
+    let (mut laptop, session) = place.started(&hub).await;
+    turn(&mut laptop, "one").await;
+    let claude_id = hub.list(false)[0].claude_session_id.clone().unwrap();
+    let other = place.sandbox.home().join("other");
+    std::fs::create_dir_all(&other).unwrap();
+    let other = other.canonicalize().unwrap();
+    let asks = |id: &str| {
+        [
+            json!({"type": "start", "projectPath": other, "sessionId": id}),
+            json!({"type": "start", "projectPath": other, "sessionId": id, "lease": "take_over"}),
+            json!({"type": "start", "projectPath": other, "sessionId": id, "lease": "fork"}),
+            json!({"type": "resume_session", "projectPath": other, "sessionId": id}),
+            json!({"type": "resume_session", "projectPath": other, "sessionId": id, "lease": "take_over"}),
+        ]
+    };
+    for running in [true, false] {
+        if !running {
+            laptop.say(json!({"type": "stop_session", "sessionId": session})).await;
+            laptop.until_some("stopped", |message| message["subtype"] == "stopped").await;
+        }
+        for ask in asks(&claude_id).into_iter().chain(asks(&session)) {
+            let device = Devices::open(place.sandbox.home().join("others.json")).unwrap();
+            let device = device.add("other", Scopes::usual()).unwrap().0;
+            let roots = Roots::new([&other]).unwrap();
+            let mut peer = Peer::new(Client::new(hub.clone(), device, roots));
+            peer.say(ask.clone()).await;
+            let told = &peer.got[0];
+            assert_eq!(told["errorCode"], "unknown_session", "running: {running}; {ask} got {told}");
+            assert_eq!(peer.got.len(), 1, "{:?}", peer.got);
+        }
+        assert_eq!(hub.list(false).len(), usize::from(running), "nothing was started or stopped");
+    }
+    hub.shut_down("the test").await;
+    place.no_process_is_left().await;
 }

@@ -47,6 +47,7 @@
  * @property {string[]} [background] what runs in the background
  * @property {number} seq
  * @property {boolean} archived
+ * @property {string} [damage] what is wrong with its log
  * @property {Approval[]} approvals
  *
  * @typedef {object} RecentSession

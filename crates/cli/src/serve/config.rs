@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use pilothouse_bridge::auth::Secret;
+use pilothouse_bridge::log::Loss;
 use pilothouse_bridge::server::{Limits, Tls};
 use pilothouse_bridge::session::Retention;
 use serde::Deserialize;
@@ -42,6 +43,7 @@ pub(super) struct Config {
     pub(super) token: Option<Secret>,
     pub(super) limits: Limits,
     pub(super) retention: Retention,
+    pub(super) loss: Loss,
     pub(super) state_dir: PathBuf,
     pub(super) json: bool,
     pub(super) log: LogFormat,
@@ -141,6 +143,8 @@ impl Config {
             token: flags.token_from.as_deref().map(token).transpose()?,
             limits,
             retention,
+            // Never from the file: each loss is accepted by a person, once.
+            loss: if flags.accept_log_loss { Loss::Accept } else { Loss::Refuse },
             state_dir: absolute(&state_dir)?,
             json: flags.json,
             log: flags.log.or(file.log).unwrap_or_default(),

@@ -70,6 +70,9 @@ pub(super) struct ServeFlags {
     /// A limit, by its name in the configuration file, such as connections=100; may be repeated
     #[arg(long = "limit", value_name = "NAME=NUMBER")]
     pub(super) limits: Vec<String>,
+    /// Go on with what is left of the log if some or all of it is missing; give it once, and look for the rest first
+    #[arg(long)]
+    pub(super) accept_log_loss: bool,
     /// The configuration file; flags win over it [default: config.toml in the state directory]
     #[arg(long, value_name = "FILE", global = true)]
     pub(super) config: Option<PathBuf>,

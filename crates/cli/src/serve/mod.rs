@@ -12,7 +12,7 @@ mod peer;
 mod scratch;
 mod shield;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Context as _;
@@ -33,7 +33,7 @@ use self::choice::Choice;
 use self::config::Config;
 pub(crate) use self::config::default_state_dir;
 pub(crate) use self::flags::ServeArgs;
-use self::flags::ServeCommand;
+use self::flags::{ServeCommand, ServeFlags};
 
 /// How many files may be open at once, if the system lets us choose.
 const MOST_FILES: u64 = 65_536;
@@ -46,6 +46,11 @@ pub(crate) fn run(args: ServeArgs, printer: &mut Printer) -> anyhow::Result<Exit
         Some(ServeCommand::Pair(args)) => devices::pair(&config.state_dir, &args, printer),
         Some(ServeCommand::Devices(command)) => devices::run(&config.state_dir, &command, printer),
     }
+}
+
+/// The state directory that `serve` would use.
+pub(crate) fn state_dir(given: Option<PathBuf>) -> anyhow::Result<PathBuf> {
+    Ok(Config::of(ServeFlags { state_dir: given, ..ServeFlags::default() })?.state_dir)
 }
 
 fn serve(config: Config, printer: &mut Printer) -> anyhow::Result<ExitCode> {
@@ -106,6 +111,7 @@ fn setup(config: Config, choice: &Choice) -> anyhow::Result<Setup> {
     setup.token = config.token;
     setup.limits = config.limits;
     setup.retention = config.retention;
+    setup.loss = config.loss;
     setup.agent = Some(choice.info.clone());
     setup.review = Some(crate::trust::reviewer(choice.config_home.clone()));
     setup.strict_mcp = choice.info.kind == AgentKind::Claude;
@@ -179,6 +185,6 @@ fn open_more_files() {
 }
 
 /// A path as it is from anywhere.
-fn absolute(path: &Path) -> anyhow::Result<std::path::PathBuf> {
+fn absolute(path: &Path) -> anyhow::Result<PathBuf> {
     std::path::absolute(path).with_context(|| format!("{} is no path", path.display()))
 }

@@ -11,6 +11,7 @@ mod door;
 mod faults;
 mod https;
 mod launching;
+mod log;
 mod memory;
 mod no_room;
 mod orphans;

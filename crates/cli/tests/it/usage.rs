@@ -12,6 +12,8 @@ fn every_command_has_help_with_an_example() {
         &["completions"],
         &["doctor"],
         &["serve"],
+        &["log", "verify"],
+        &["log", "repair"],
         &["serve", "pair"],
         &["serve", "devices", "list"],
         &["serve", "devices", "revoke"],

@@ -9,7 +9,7 @@ use crate::api::{
     InterruptRequested, Reply, Seq, SessionArchived, SessionRenamed, UserInput,
 };
 use crate::session::command::{Command, What};
-use crate::session::recorder::Recorder;
+use crate::session::key;
 use crate::session::refusal::Refusal;
 use crate::session::state::Waiting;
 
@@ -85,11 +85,12 @@ impl Actor {
     }
 
     pub(super) async fn input(&mut self, input: Input, by: String, answer: Answer) {
-        let Input { text, client_message_id, delivery, images, .. } = input;
-        let before = match &client_message_id {
-            Some(id) => self.recorder.known(id).await,
+        let key = input.client_message_id.as_ref().map(|id| key::input_key(id, &input));
+        let before = match input.client_message_id.as_ref().zip(key.as_ref()) {
+            Some((id, key)) => self.recorder.known(id, key.digest).await,
             None => Ok(None),
         };
+        let Input { text, client_message_id, delivery, images, .. } = input;
         match before {
             Ok(None) => {}
             Ok(Some((seq, input_id))) => {
@@ -97,8 +98,8 @@ impl Actor {
                 drop(answer.send(Ok(ack)));
                 return;
             }
-            Err(error) => {
-                drop(answer.send(Err(error.into())));
+            Err(refusal) => {
+                drop(answer.send(Err(refusal)));
                 return;
             }
         }
@@ -121,7 +122,6 @@ impl Actor {
             by: by.clone(),
             rendered: None,
         };
-        let key = client_message_id.as_ref().map(Recorder::key);
         let stored = self.recorder.store(event, key).await;
         let acknowledged = stored
             .map_err(Refusal::from)

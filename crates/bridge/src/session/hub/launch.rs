@@ -5,9 +5,10 @@ use std::sync::Arc;
 use pilothouse::PermissionMode;
 use tokio::sync::{OwnedMutexGuard, mpsc};
 
-use super::{Entry, Hub, Started, lock};
+use super::{Entry, Hub, Started, in_reach, lock};
 use crate::api::{ErrorCode, Lease, Lifecycle, Seq, SessionId, SessionState, SessionView, SystemEvent};
 use crate::auth::Project;
+use crate::log::Key;
 use crate::session::actor::Actor;
 use crate::session::channel::Channel;
 use crate::session::command::What;
@@ -32,7 +33,7 @@ pub(super) struct Launch {
     pub(super) model: Option<String>,
     pub(super) by: String,
     /// What the event is remembered by that this makes, so that it is made once.
-    pub(super) key: Option<String>,
+    pub(super) key: Option<Key>,
 }
 
 impl Launch {
@@ -52,9 +53,14 @@ impl Hub {
         };
         if let Some(claude_id) = launch.resume.clone() {
             let holder = lock(&self.inner.leases).get(&claude_id).cloned();
+            let known = self.last_holder(&claude_id);
+            let others = holder.as_ref().and_then(|holder| self.view(holder)).into_iter().chain(known);
+            for view in others {
+                in_reach(&view, &launch.project).map_err(|_| Refusal::unknown(&claude_id.as_str().into()))?;
+            }
             let live = holder.filter(|holder| self.entry(holder).is_ok_and(|entry| entry.is_live()));
             match (live, lease) {
-                (Some(holder), Lease::Attach) => return self.attached(&holder),
+                (Some(holder), Lease::Attach) => return self.attached(&holder, &launch.project),
                 (Some(holder), Lease::Refuse) => {
                     let message =
                         format!("session {claude_id} is in use by {holder}: attach, fork or take over");
@@ -138,14 +144,16 @@ impl Hub {
         mut launch: Launch,
     ) -> Result<Started, Refusal> {
         let entry = self.entry(session_id)?;
+        in_reach(&entry.channel.view(), &launch.project)?;
         if entry.is_live() {
-            return self.attached(session_id);
+            return self.attached(session_id, &launch.project);
         }
         let writing = Arc::clone(&entry.writing).lock_owned().await;
         if self.entry(session_id)?.is_live() {
-            return self.attached(session_id);
+            return self.attached(session_id, &launch.project);
         }
-        let state = recover::replay(&self.inner.log, session_id, Some(entry.channel.view())).await?;
+        let replayed = recover::replay(&self.inner.log, session_id, Some(entry.channel.view())).await;
+        let state = entry.channel.noting_damage(replayed)?;
         launch.go_on_as(&state.view);
         entry.channel.restore(&state);
         let mut recorder =

@@ -17,6 +17,7 @@ use super::actor::closed;
 use super::board::Board;
 use super::channel::{Channel, Outside};
 use super::command::{Command, What};
+use super::key::{self, Digest};
 use super::news::News;
 use super::recorder::{Recorder, now};
 use super::refusal::Refusal;
@@ -30,7 +31,7 @@ use crate::api::{
     Start,
 };
 use crate::auth::{Project, Scopes};
-use crate::log::{Log, StorageError};
+use crate::log::{Key, Log, StorageError};
 use crate::trust::ProjectTrust;
 use launch::Launch;
 
@@ -78,7 +79,7 @@ struct Entry {
 /// Something that is done once, however often it is asked for.
 struct Once<'a> {
     /// What it is remembered by.
-    key: String,
+    key: Key,
     _alone: tokio::sync::MutexGuard<'a, ()>,
 }
 
@@ -236,9 +237,10 @@ impl Hub {
     /// # Errors
     /// When the Claude session is in use and that is to be refused, or the log fails.
     pub async fn start(&self, start: Start, project: Project, by: &str) -> Result<Started, Refusal> {
-        let (once, made) = self.once(start.client_message_id.as_ref()).await?;
+        let digest = key::of_start(&start);
+        let (once, made) = self.once(start.client_message_id.as_ref(), digest).await?;
         if let Some(session_id) = made {
-            return self.attached(&session_id);
+            return self.attached(&session_id, &project);
         }
         let resume = match (start.session_id, start.continue_latest) {
             (Some(id), _) => Some(id),
@@ -268,9 +270,10 @@ impl Hub {
         project: Project,
         by: &str,
     ) -> Result<Started, Refusal> {
-        let (once, made) = self.once(resume.client_message_id.as_ref()).await?;
+        let digest = key::of_resume(&resume);
+        let (once, made) = self.once(resume.client_message_id.as_ref(), digest).await?;
         if let Some(session_id) = made {
-            return self.attached(&session_id);
+            return self.attached(&session_id, &project);
         }
         let lease = resume.lease.unwrap_or_default();
         let own = SessionId(resume.session_id.clone());
@@ -285,7 +288,7 @@ impl Hub {
         };
         match self.entry(&own) {
             Err(_) => self.launch(launch, lease).await,
-            Ok(entry) if entry.is_live() && lease == Lease::Attach => self.attached(&own),
+            Ok(entry) if entry.is_live() && lease == Lease::Attach => self.attached(&own, &launch.project),
             Ok(entry) => {
                 launch.resume = entry.channel.view().claude_session_id;
                 if launch.resume.is_none() {
@@ -302,17 +305,23 @@ impl Hub {
     async fn once(
         &self,
         id: Option<&ClientMessageId>,
+        digest: Digest,
     ) -> Result<(Option<Once<'_>>, Option<SessionId>), Refusal> {
         let Some(id) = id else { return Ok((None, None)) };
-        let once = Once { key: format!("start:{id}"), _alone: self.inner.starting.lock().await };
-        let key = once.key.clone();
-        let made = self.inner.log.blocking(move |store| store.session_of(&key)).await?;
-        Ok((Some(once), made))
+        let key = Key { name: format!("start:{id}"), digest };
+        let once = Once { key, _alone: self.inner.starting.lock().await };
+        let name = once.key.name.clone();
+        let made = self.inner.log.blocking(move |store| store.session_of(&name)).await?;
+        if let Some(made) = &made {
+            key::check(id, made.digest, digest)?;
+        }
+        Ok((Some(once), made.map(|made| made.session)))
     }
 
-    fn attached(&self, session_id: &SessionId) -> Result<Started, Refusal> {
-        let seq = self.entry(session_id)?.channel.view().seq;
-        Ok(Started { session_id: session_id.clone(), attached: true, seq })
+    fn attached(&self, session_id: &SessionId, project: &Project) -> Result<Started, Refusal> {
+        let view = self.entry(session_id)?.channel.view();
+        in_reach(&view, project)?;
+        Ok(Started { session_id: session_id.clone(), attached: true, seq: view.seq })
     }
 
     fn entry(&self, session_id: &SessionId) -> Result<Entry, Refusal> {
@@ -355,7 +364,8 @@ impl Hub {
             What::Archive(archived) => SessionArchived { archived, by }.into(),
             What::Decide { id, .. } => {
                 let summary = Some(entry.channel.view());
-                let state = recover::replay(&self.inner.log, &entry.channel.id, summary).await?;
+                let replayed = recover::replay(&self.inner.log, &entry.channel.id, summary).await;
+                let state = entry.channel.noting_damage(replayed)?;
                 let recorder =
                     Recorder { channel: Arc::clone(&entry.channel), log: self.inner.log.clone(), state };
                 return Ok(closed(&recorder, id));
@@ -370,7 +380,11 @@ impl Hub {
         if self.entry(&entry.channel.id)?.is_live() {
             return Err(Refusal::new(ErrorCode::NotRunning, "the session is being resumed: try again"));
         }
-        let state = State::of(entry.channel.view());
+        let view = entry.channel.view();
+        if let Some(damage) = view.damage {
+            return Err(Refusal::new(ErrorCode::Storage, damage));
+        }
+        let state = State::of(view);
         let mut recorder =
             Recorder { channel: Arc::clone(&entry.channel), log: self.inner.log.clone(), state };
         let event: crate::api::Event = event;
@@ -432,6 +446,12 @@ impl std::fmt::Debug for Hub {
 
 fn no_trust() -> Refusal {
     Refusal::new(ErrorCode::Refused, "this bridge does not look at the files of projects")
+}
+
+/// Refuses a session that is outside of the roots that a project was opened beneath, as if there were none: an id that
+/// Claude Code gave, or a key, may lead there.
+fn in_reach(view: &SessionView, project: &Project) -> Result<(), Refusal> {
+    if project.is_in_reach(&view.project_path) { Ok(()) } else { Err(Refusal::unknown(&view.session_id)) }
 }
 
 fn telling_lists(board: Arc<Board>, hub: Weak<Inner>) -> AbortOnDropHandle<()> {

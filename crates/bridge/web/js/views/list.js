@@ -19,14 +19,15 @@ const RECENT = 12;
 /** How long after a tap nothing in the list moves: the next tap may be on its way. */
 const QUIET = 1_000;
 
-/** @typedef {'needs' | 'working' | 'background' | 'ready' | 'cut' | 'over'} Word */
+/** @typedef {'needs' | 'working' | 'background' | 'ready' | 'damaged' | 'cut' | 'over'} Word */
 
 /** @type {Record<Word, string>} */
-const WORDS = { needs: 'Needs you', working: 'Working', background: 'Running in background', ready: 'Ready', cut: 'Interrupted', over: 'Ended' };
+const WORDS = { needs: 'Needs you', working: 'Working', background: 'Running in background', ready: 'Ready', damaged: 'Damaged', cut: 'Interrupted', over: 'Ended' };
 
 /** What a session is, in a word. @param {SessionView} session @returns {Word} */
 function wordOf(session) {
   if (session.approvals.length > 0) return 'needs';
+  if (session.state !== 'running' && session.damage !== undefined) return 'damaged';
   if (session.state !== 'running') return session.state === 'interrupted' ? 'cut' : 'over';
   if (session.status !== 'idle') return 'working';
   return (session.background ?? []).length > 0 ? 'background' : 'ready';
@@ -178,7 +179,7 @@ export class ListView {
       [session.title, session.projectPath, session.lastLine, session.branch].some((text) => text?.toLowerCase().includes(this.#search));
     const shown = this.app.list.sessions.filter((session) => isListed(session) && fits(session));
     /** @type {Record<Word, SessionView[]>} */
-    const groups = { needs: [], working: [], background: [], ready: [], cut: [], over: [] };
+    const groups = { needs: [], working: [], background: [], ready: [], damaged: [], cut: [], over: [] };
     for (const session of shown) groups[wordOf(session)].push(session);
     for (const group of Object.values(groups)) group.sort((a, b) => b.updatedAt - a.updatedAt);
     const waiting = groups.needs.length;
@@ -238,7 +239,7 @@ export class ListView {
    * @param {Word} word
    */
   #card(session, word) {
-    const said = JSON.stringify([word, session.title, session.projectPath, session.branch, session.lastLine, session.cost, session.approvals.map(({ id, digest }) => [id, digest]), session.background]);
+    const said = JSON.stringify([word, session.title, session.projectPath, session.branch, session.lastLine, session.cost, session.approvals.map(({ id, digest }) => [id, digest]), session.background, session.damage]);
     let card = this.#cards.get(session.id);
     if (card?.said !== said) {
       const focused = document.activeElement;
@@ -284,6 +285,7 @@ export class ListView {
           h('span', { class: 'unseen' }, `, ${WORDS[word]}`),
           h('span', { class: 'card-time' }, timeOf(session, word))),
         session.lastLine === undefined || session.lastLine === '' ? null : h('span', { class: 'card-line' }, session.lastLine),
+        session.damage === undefined ? null : h('span', { class: 'card-line problem' }, session.damage),
         word === 'background' ? h('span', { class: 'card-task' }, icon('clock'), h('span', {}, (session.background ?? []).join(', '))) : null,
         h('span', { class: 'card-foot' },
           h('span', { class: 'card-place' }, place.length > 0 ? place.join(' · ') : pathText(beneath(session.projectPath, this.app.link.welcome?.roots ?? []))),
