@@ -81,6 +81,11 @@ impl Wild {
         rest.ends_with(last.as_str())
     }
 
+    /// The text before the first `*`.
+    pub(crate) fn start(&self) -> &str {
+        self.pieces.first().map_or("", String::as_str)
+    }
+
     /// Whether nothing fixes which program runs.
     pub(crate) fn is_open_at_start(&self) -> bool {
         self.pieces.first().is_some_and(String::is_empty)

@@ -93,6 +93,20 @@ impl Context {
                 .any(|directory| is_within(&real, &directory))
     }
 
+    /// Whether a clean absolute path is a working directory, or one above it.
+    pub(crate) fn is_root(&self, path: &str) -> bool {
+        let real = self.files.resolve(path);
+        let directories =
+            std::iter::once(&self.cwd).chain(self.directories.iter().map(|directory| &directory.path));
+        let above = |path: &str, directory: &str| {
+            is_within(directory, path)
+                || self.files.resolve(directory).is_some_and(|directory| is_within(&directory, path))
+        };
+        directories.into_iter().any(|directory| {
+            above(path, directory) || real.as_deref().is_some_and(|real| above(real, directory))
+        })
+    }
+
     /// Whether the entry counts: allow rules of an untrusted project do not.
     #[must_use]
     pub fn counts(&self, source: Source, behavior: Behavior) -> bool {

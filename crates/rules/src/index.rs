@@ -171,6 +171,21 @@ impl BehaviorIndex {
         earlier(self.exact_command(text), self.open_command(text))
     }
 
+    /// Whether a rule names more of this command than its program: an argument, and not only options.
+    pub(crate) fn names_argument(&self, text: &str) -> bool {
+        let fixes = |prefix: &str| prefix.split(' ').skip(1).any(|word| !word.starts_with('-'));
+        let mut ends = text.match_indices(' ').map(|(at, _)| at).chain([text.len()]);
+        self.exact.contains_key(text)
+            || ends.any(|end| fixes(&text[..end]) && self.prefixes.contains_key(&text[..end]))
+            || self.wild.iter().any(|(wild, _)| fixes(wild.start()) && wild.matches(text))
+    }
+
+    /// Whether any rule is about this program.
+    pub(crate) fn names_program(&self, program: &str) -> bool {
+        self.program_names().any(|name| name == program)
+            || self.wild.iter().any(|(wild, _)| wild.start().split(' ').next() == Some(program))
+    }
+
     /// The first rule for a prefix of words that names this command, wherever its options stand.
     pub(crate) fn command_with_options(&self, words: &[&str]) -> Option<RuleId> {
         let rules = self.programs.get(*words.first()?)?;

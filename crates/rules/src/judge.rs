@@ -194,7 +194,8 @@ impl Judge<'_> {
             let named = |text: &str| open(text).or_else(|| exactly(text));
             let rule = named(&text).or_else(|| named(&unquoted_program(words)?).filter(|_| !assigned));
             if let Some(rule) = rule {
-                return Some(match room_for_danger(words, fed) {
+                let named = self.index.rule_ref(rule).map(|rule| rule.text).unwrap_or_default();
+                return Some(match room_for_danger(words, fed, &named) {
                     Some(argument) => Outcome::Ask(Cause::Argument(argument)),
                     None => Outcome::Rule(rule),
                 });
@@ -477,7 +478,7 @@ impl Judge<'_> {
             return Some(Cause::NotFollowed { by_redirect });
         }
         // Removing or replacing a working directory itself is more than an edit in it.
-        let is_root = paths::is_within(&self.context.cwd, path);
+        let is_root = self.context.is_root(path);
         let accepted = inside && !is_root && self.context.mode.accepts_edits();
         (!accepted).then(|| Cause::Writes { path: path.to_owned(), by_redirect })
     }
@@ -517,14 +518,24 @@ fn unquoted_program(words: &[Word]) -> Option<String> {
     named.then(|| std::iter::once(program.text.as_str()).chain(rest).collect::<Vec<_>>().join(" "))
 }
 
-/// The argument that lets a command run something else although a rule for its name matches.
-fn room_for_danger(words: &[Word], fed: bool) -> Option<String> {
-    let (program, arguments) = words.split_first()?;
-    let name = program.text.as_str();
-    // What `xargs` adds could be such an argument, unless `--` has ended the options.
-    let open_end = fed && name != "ls" && arguments.last().is_none_or(|word| word.text != "--");
-    if open_end && matches!(name, "git" | "find" | "tar" | "rsync" | "ssh" | "sort" | "fd" | "rg") {
-        return Some("the arguments that xargs adds".to_owned());
+/// The argument that lets a command run something else although a rule for its name matches. A rule such as
+/// `sudo tar:*` names the command behind the wrapper as well.
+fn room_for_danger(words: &[Word], fed: bool, rule: &str) -> Option<String> {
+    let mut names = rule.split(|c: char| !(c.is_alphanumeric() || matches!(c, '-' | '_' | '.')));
+    let mut words = words;
+    loop {
+        let (program, arguments) = words.split_first()?;
+        let name = paths::base_name(&program.text);
+        // What `xargs` adds could be such an argument, unless `--` has ended the options.
+        let open_end = fed && arguments.last().is_none_or(|word| word.text != "--");
+        if open_end && commands::may_run_others(name) {
+            return Some("the arguments that xargs adds".to_owned());
+        }
+        if let Some(argument) = commands::danger(name, arguments) {
+            return Some(argument.to_owned());
+        }
+        words = wrappers::peel(words)?;
+        let inner = words.first().map(|word| paths::base_name(&word.text))?;
+        names.any(|name| name == inner).then_some(())?;
     }
-    commands::danger(name, arguments).map(ToOwned::to_owned)
 }

@@ -24,5 +24,5 @@ fn removes(part: &DeepCommand) -> bool {
 }
 
 fn is_a_root(path: &str, context: &Context) -> bool {
-    paths::parent(path) == "/" || paths::is_within(&context.cwd, path)
+    paths::parent(path) == "/" || context.is_root(path)
 }

@@ -168,6 +168,9 @@ impl Search<'_> {
         for part in &shell.deep.commands {
             self.command(part, behavior);
         }
+        if rules.has_command_rules() {
+            self.unseen_commands(shell, behavior);
+        }
         if has_paths {
             self.shell_paths(shell, behavior);
         }
@@ -188,6 +191,33 @@ impl Search<'_> {
                 detail,
                 whole_tool: false,
             });
+        }
+    }
+
+    /// What runs commands that are not in the text, while a rule forbids some: a shell that is given a file, unless a rule
+    /// allows that very file, and a name that git may know as an alias.
+    fn unseen_commands(&mut self, shell: &Shell, behavior: Behavior) {
+        let allowed = self.index.of(Behavior::Allow);
+        let ask = |part: &DeepCommand, detail: &str| Restriction {
+            behavior: Behavior::Ask,
+            rule: None,
+            subcommand: Some(part.text()),
+            detail: detail.to_owned(),
+            whole_tool: false,
+        };
+        if let Some(part) = shell.deep.scripts.iter().find(|part| !allowed.names_argument(&part.text())) {
+            self.note(ask(part, "a shell reads commands that are not in the text"));
+        }
+        if self.index.of(behavior).names_program("git") {
+            let alias = |part: &&DeepCommand| {
+                let (first, arguments) = part.words.split_first()?;
+                let subcommand = git_arguments(arguments).first()?;
+                let is_open = base_name(&first.text) == "git" && !commands::git::is_own(&subcommand.text);
+                is_open.then_some(())
+            };
+            if let Some(part) = shell.deep.commands.iter().find(|part| alias(part).is_some()) {
+                self.note(ask(part, "git may know this as an alias of a command that a rule names"));
+            }
         }
     }
 
@@ -422,19 +452,25 @@ fn command_forms(part: &DeepCommand) -> Vec<String> {
     }
     if name == "git" {
         // `git -C dir push` is a push.
-        let mut rest = arguments;
-        while let Some((option, after)) = rest.split_first().filter(|(word, _)| word.text.starts_with('-')) {
-            let valued = matches!(
-                option.text.as_str(),
-                "-C" | "-c" | "--git-dir" | "--work-tree" | "--namespace" | "--exec-path" | "--config-env"
-            );
-            rest = if valued { after.get(1..).unwrap_or_default() } else { after };
-        }
+        let rest = git_arguments(arguments);
         if rest.len() < arguments.len() {
             forms.push(join(rest));
         }
     }
     forms
+}
+
+/// The words of a git command from its subcommand on.
+fn git_arguments(arguments: &[Word]) -> &[Word] {
+    let mut rest = arguments;
+    while let Some((option, after)) = rest.split_first().filter(|(word, _)| word.text.starts_with('-')) {
+        let valued = matches!(
+            option.text.as_str(),
+            "-C" | "-c" | "--git-dir" | "--work-tree" | "--namespace" | "--exec-path" | "--config-env"
+        );
+        rest = if valued { after.get(1..).unwrap_or_default() } else { after };
+    }
+    rest
 }
 
 /// Every directory the command may be in when a part of it runs.

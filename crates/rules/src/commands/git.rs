@@ -247,8 +247,13 @@ fn is_known_harmless(name: &str) -> bool {
 }
 
 fn in_cluster(text: &str, option: &str) -> bool {
-    text.bytes().skip(1).all(|b| b.is_ascii_alphabetic())
-        && option.as_bytes().get(1).is_some_and(|letter| text.as_bytes()[1..].contains(letter))
+    let mut letters = text.bytes().skip(1).take_while(u8::is_ascii_alphabetic);
+    option.as_bytes().get(1).is_some_and(|letter| letters.any(|own| own == *letter))
+}
+
+/// Whether a subcommand is one of git's own, so that no alias can stand for it.
+pub(crate) fn is_own(subcommand: &str) -> bool {
+    KNOWN.contains(&subcommand)
 }
 
 fn config_only_reads(arguments: &[Word]) -> bool {

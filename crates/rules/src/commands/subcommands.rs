@@ -42,7 +42,10 @@ pub(crate) fn names_command(rule: &str, command: &[&str]) -> bool {
         return false;
     }
     let before_end: Vec<&str> = arguments.iter().copied().take_while(|word| *word != "--").collect();
-    options.iter().all(|option| has_option(&before_end, option)) && starts_with(arguments, &plain, program)
+    let has = |option: &&str| {
+        has_option(&before_end, option) || has_synonym(program, plain.first().copied(), &before_end, option)
+    };
+    options.iter().all(has) && starts_with(arguments, &plain, program)
 }
 
 fn is_option(word: &str) -> bool {
@@ -89,6 +92,79 @@ fn has_option(words: &[&str], option: &str) -> bool {
         && option.chars().skip(1).all(|letter| {
             words.iter().any(|word| !word.starts_with("--") && is_group(word) && word.contains(letter))
         })
+}
+
+/// Options of one program that mean the same.
+struct Synonyms {
+    programs: &'static [&'static str],
+    /// The subcommand, where there are any; all of them if there is none.
+    subcommand: &'static str,
+    same: &'static [&'static str],
+    /// What does as much and more; several words must all be there.
+    more: &'static [&'static str],
+}
+
+const fn same(
+    programs: &'static [&'static str],
+    subcommand: &'static str,
+    same: &'static [&'static str],
+    more: &'static [&'static str],
+) -> Synonyms {
+    Synonyms { programs, subcommand, same, more }
+}
+
+const SYNONYMS: &[Synonyms] = &[
+    same(&["chmod", "chown", "chgrp", "ls"], "", &["-R", "--recursive"], &[]),
+    same(&["rm", "grep", "scp"], "", &["-r", "-R", "--recursive"], &[]),
+    same(&["cp"], "", &["-r", "-R", "--recursive"], &["-a", "--archive"]),
+    same(&["rsync"], "", &["-r", "--recursive"], &["-a", "--archive"]),
+    same(&["rm", "cp", "mv", "ln", "docker", "podman", "npm"], "", &["-f", "--force"], &[]),
+    same(&["git"], "", &["-f", "--force"], &[]),
+    same(&["git"], "push", &["-f", "--force"], &["--mirror", "+"]),
+    same(&["git"], "push", &["-d", "--delete"], &[]),
+    same(&["git"], "branch", &["-D"], &["-d -f", "-d --force", "--delete -f", "--delete --force"]),
+    same(&["git"], "branch", &["-d", "--delete"], &["-D"]),
+    same(&["git"], "branch", &["-M"], &["-m -f", "-m --force", "--move -f", "--move --force"]),
+    same(&["git"], "branch", &["-m", "--move"], &["-M"]),
+    same(&["git"], "commit", &["-n", "--no-verify"], &[]),
+    same(&["git"], "commit", &["-a", "--all"], &[]),
+    same(&["git"], "add", &["-A", "--all"], &[]),
+    same(&["git"], "tag", &["-d", "--delete"], &[]),
+    same(&["git"], "switch", &["-f", "--force", "--discard-changes"], &[]),
+];
+
+/// Whether an option is among the words under another name: `-R` or `--recursive` for `-r`, each letter of a group for
+/// itself, long ones also shortened.
+fn has_synonym(program: &str, subcommand: Option<&str>, words: &[&str], option: &str) -> bool {
+    let lists: Vec<&Synonyms> = SYNONYMS
+        .iter()
+        .filter(|list| list.programs.contains(&program))
+        .filter(|list| list.subcommand.is_empty() || Some(list.subcommand) == subcommand)
+        .collect();
+    if lists.is_empty() {
+        return false;
+    }
+    let given = |name: &str| match name.strip_prefix("--") {
+        None if name == "+" => words.iter().any(|word| word.starts_with('+')),
+        None => has_option(words, name),
+        Some(long) => words.iter().any(|word| {
+            let own = word.strip_prefix("--").map(|own| own.split('=').next().unwrap_or(own));
+            own.is_some_and(|own| !own.is_empty() && long.starts_with(own))
+        }),
+    };
+    let stands_for = |single: &str| {
+        given(single)
+            || lists
+                .iter()
+                .filter(|list| list.same.contains(&single))
+                .flat_map(|list| list.same.iter().chain(list.more))
+                .any(|way| way.split(' ').all(given))
+    };
+    let is_group = !option.starts_with("--") && option.bytes().skip(1).all(|b| b.is_ascii_alphabetic());
+    match is_group {
+        true => option.chars().skip(1).all(|letter| stands_for(&format!("-{letter}"))),
+        false => stands_for(option),
+    }
 }
 
 #[cfg(test)]

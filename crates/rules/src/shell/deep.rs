@@ -53,6 +53,8 @@ pub(crate) struct DeepReading {
     pub(crate) redirects: Vec<(bool, Word)>,
     /// Text fed to commands.
     pub(crate) unseen: Option<Unseen>,
+    /// Commands by which a shell runs what a file holds.
+    pub(crate) scripts: Vec<DeepCommand>,
     /// Directories that `cd` may have moved to, as written.
     pub(crate) directories: Vec<String>,
     /// Words looked at so far.
@@ -231,11 +233,20 @@ fn look_inside(
             }
         }
         "git" => look_inside_git(arguments, route, depth, variables, deep),
-        // A file is a program like any other; only text that comes from elsewhere in the line is looked for.
         "source" | "." => {
-            return arguments.first().is_none_or(|word| word.dynamic || word.text.starts_with("/dev/"));
+            let script = arguments.iter().find(|word| word.text != "--");
+            return reads_elsewhere(script) || {
+                deep.scripts.push(DeepCommand { words: words.to_vec(), route });
+                false
+            };
         }
-        _ if wrappers::is_shell(name) => return look_inside_shell(arguments, depth, variables, deep),
+        _ if wrappers::is_shell(name) => {
+            let (reads_script, is_file) = look_inside_shell(arguments, depth, variables, deep);
+            if is_file {
+                deep.scripts.push(DeepCommand { words: words.to_vec(), route });
+            }
+            return reads_script;
+        }
         _ => {}
     }
     false
@@ -273,28 +284,50 @@ fn look_inside_git(
     }
 }
 
-/// `sh -c text`, `sh script`, or a shell that reads standard input.
+/// Whether the commands of a script come from elsewhere in the line, or from standard input.
+fn reads_elsewhere(script: Option<&Word>) -> bool {
+    script.is_none_or(|word| {
+        word.dynamic || word.text.starts_with("/dev/") || word.text.contains("<(") || word.text.contains(">(")
+    })
+}
+
+/// `sh -c text`, `sh script`, or a shell that reads standard input: whether it reads its commands elsewhere in the line, and
+/// whether from a file.
 fn look_inside_shell(
     arguments: &[Word],
     depth: usize,
     variables: &mut Variables,
     deep: &mut DeepReading,
-) -> bool {
-    for (at, word) in arguments.iter().enumerate() {
-        let text = word.text.as_str();
-        if text.starts_with('-') && !text.starts_with("--") && text.contains('c') {
-            if let Some(script) =
-                arguments.get(at + 1..).and_then(|rest| rest.iter().find(|w| !w.text.starts_with('-')))
-            {
-                if script.dynamic {
-                    deep.unseen.get_or_insert(Unseen::Script);
-                }
-                nested(&script.text, Route::OtherShell, depth, variables, deep);
+) -> (bool, bool) {
+    let mut script = None;
+    let mut is_file = false;
+    let mut rest = arguments;
+    while let Some((word, after)) = rest.split_first() {
+        rest = after;
+        match word.text.as_str() {
+            "--rcfile" | "--init-file" => {
+                is_file = true;
+                rest = rest.get(1..).unwrap_or_default();
             }
-            return false;
+            "-o" | "+o" | "-O" | "+O" => rest = rest.get(1..).unwrap_or_default(),
+            text if text.starts_with('-') && !text.starts_with("--") && text.contains('c') => {
+                if let Some(text) = rest.iter().find(|word| !word.text.starts_with('-')) {
+                    if text.dynamic {
+                        deep.unseen.get_or_insert(Unseen::Script);
+                    }
+                    nested(&text.text, Route::OtherShell, depth, variables, deep);
+                    // What stands before it would be the script, and this an argument of it.
+                    return (false, is_file || script.is_some());
+                }
+            }
+            text if text.starts_with('-') => {
+                is_file |= text.starts_with("--rcfile=") || text.starts_with("--init-file=");
+            }
+            _ => script = script.or(Some(word)),
         }
     }
-    arguments.iter().all(|word| word.text.starts_with('-') || word.text.starts_with("/dev/") || word.dynamic)
+    let elsewhere = reads_elsewhere(script);
+    (elsewhere, is_file || !elsewhere)
 }
 
 fn add_nested_words(

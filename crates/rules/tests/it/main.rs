@@ -4,6 +4,7 @@
 mod bypass;
 mod calls;
 mod decisions;
+mod denies;
 mod differential;
 mod hostile_sizes;
 mod laid_out;

@@ -13,7 +13,8 @@
 //! stricter, on purpose, in these:
 //!
 //! - `p_deny_shapes`, `p_ask_shapes`: a deny or ask rule is also held against what `eval`, `find -exec`, `xargs`, another
-//!   shell, a wrapper, a glob or git's own options would run; where the program is not known, somebody is asked.
+//!   shell, a wrapper, a glob or git's own options would run; where the program is not known, or git may know the name as
+//!   an alias (`git pushx`), somebody is asked.
 //! - `p_deny_read_*`, `p_deny_edit_bash`, and the ask rules for files of `p_ask_shapes`: a file that must not be read is not
 //!   read by pagers, archivers, recursive searches, through globs, substitutions and scripts either, nor changed, and a
 //!   command that nobody knows and that names it is asked about.
@@ -24,6 +25,7 @@
 //! - `xargs grep`, `xargs head`, `xargs wc`: the files that they are given are not in the text.
 //! - Names of files outside of the working directories (`tree`, `du`, `fd`, `git log ../x`).
 //! - git with settings of its own or a subcommand that may be an alias (`git -c x=y`, `git x`), although a rule matches.
+//! - `sed` scripts that run a program or write a file (`s/a/b/e`), although a rule for `sed` matches.
 //! - Removing what lies in the root of the disk behind `sudo` or `xargs`; ask rules for one skill.
 //! - `builtin cd`, an exact rule for a compound with other blanks, a loop over `$(ls)`: not worth a reading of their own.
 
