@@ -21,6 +21,7 @@ mod carry_over;
 mod command_turn;
 mod commands;
 mod compact;
+mod confine;
 mod context_usage;
 mod control;
 mod deferred;
@@ -73,6 +74,7 @@ mod web;
 mod words;
 
 pub use agent::{Agent, Complain, Finish, Options, Signal};
+pub use confine::{SandboxChoice, SandboxMode, take_sandbox_flag};
 pub use history::History;
 pub use launch::{Launch, PROTOCOL_VERSION};
 pub use output::Output;

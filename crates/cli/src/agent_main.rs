@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use pilothouse_agent::faults::{self, DoProcessFault, ProcessFault};
 use pilothouse_agent::launch::{Command, Environment, InputFormat, Launch};
 use pilothouse_agent::{
-    Agent, Options, PARSER_ARGUMENT, PROTOCOL_VERSION, ParserProgram, Signal, Stamp, load_script,
-    take_script_flag,
+    Agent, Options, PARSER_ARGUMENT, PROTOCOL_VERSION, ParserProgram, SandboxChoice, Signal, Stamp,
+    load_script, take_sandbox_flag, take_script_flag,
 };
 use pilothouse_link::Transport;
 use pilothouse_model::{ApiConfig, MessagesApi, Model, Script, ScriptModel};
@@ -33,12 +33,14 @@ fn take_switch(switch: &str, arguments: Vec<String>) -> (bool, Vec<String>) {
     (is_set, rest.map(|(_, word)| word).collect())
 }
 
-/// Runs this process as a parser of documents, if that is what it was started for.
-pub(crate) fn parse_if_asked() -> Option<ExitCode> {
-    if std::env::args_os().nth(1).is_none_or(|first| first != PARSER_ARGUMENT) {
-        return None;
+/// Does what this process was started for by another of this program: parse documents, or enter a sandbox and become a command.
+pub(crate) fn help_if_asked() -> Option<ExitCode> {
+    let mut arguments = std::env::args_os().skip(1);
+    let first = arguments.next()?;
+    if first == pilothouse_sandbox::ARGUMENT {
+        return Some(pilothouse_sandbox::main(arguments));
     }
-    Some(match pilothouse_agent::run_parser_worker() {
+    (first == PARSER_ARGUMENT).then(|| match pilothouse_agent::run_parser_worker() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => refuse(&format!("Error: {error}")),
     })
@@ -55,6 +57,10 @@ pub(crate) fn main(arguments: impl Iterator<Item = String>) -> ExitCode {
         Err(refused) => return refuse(&refused.0),
     };
     let (is_strict, arguments) = take_switch(STRICT_FLAG, arguments);
+    let (sandbox, arguments) = match take_sandbox_flag(arguments) {
+        Ok(taken) => taken,
+        Err(refused) => return refuse(&refused.0),
+    };
     let script = script.or_else(|| std::env::var(SCRIPT_VARIABLE).ok().filter(|name| !name.is_empty()));
     match Command::read(arguments, cwd, Environment::of_process()) {
         Ok(Command::AuthStatus(status)) => {
@@ -80,6 +86,7 @@ pub(crate) fn main(arguments: impl Iterator<Item = String>) -> ExitCode {
             // Without it PDFs are refused, with the reason.
             launch.parser = ParserProgram::this_program().ok();
             launch.strict_settings = is_strict;
+            launch.sandbox = SandboxChoice { mode: sandbox, helper: std::env::current_exe().ok() };
             run(*launch, script)
         }
         Err(refused) => refuse(&refused.0),
@@ -243,6 +250,8 @@ fn help() -> String {
     let mut lines = vec!["Usage: pilothouse-agent [options] [prompt]".to_owned(), String::new()];
     lines.push(format!("  {:<50} {}", "--script <file>", "Let a script be the model; `demo` is built in"));
     lines.push(format!("  {STRICT_FLAG:<50} {}", "Do not start if a settings file cannot be read"));
+    let sandbox = "Run commands without network and writes outside the project";
+    lines.push(format!("  {:<50} {sandbox}", "--sandbox <off|strict>"));
     for flag in Flag::ALL {
         let value = match flag.takes() {
             Takes::Switch => "",

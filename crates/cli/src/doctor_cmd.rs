@@ -8,11 +8,13 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use pilothouse::{Options, executable};
 use pilothouse_proc::{Limits, Spawn};
+use pilothouse_sandbox::Layer as SandboxLayer;
 use pilothouse_settings::{Layer, LoadOptions, Locations, Problem, Settings};
 use pilothouse_store::{ListOptions, Store};
 
 use crate::printer::{BAD, DIM, GOOD, Printer, WARN, one_line, plain};
 use crate::talk::start_error::{executable_problem, explained};
+use crate::{sandboxes, serve};
 
 /// An agent that takes longer to tell its version will not work either.
 const VERSION_TIMEOUT: Duration = Duration::from_secs(10);
@@ -34,6 +36,7 @@ pub(crate) fn run(args: &DoctorArgs, printer: &mut Printer) -> anyhow::Result<Ex
     report.config()?;
     report.settings(&std::env::current_dir()?)?;
     report.login()?;
+    report.sandbox()?;
     Ok(if report.trouble { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
@@ -128,6 +131,23 @@ impl Report<'_> {
             }
         }
         Ok(())
+    }
+
+    /// What could keep sessions from secrets here, and what does.
+    fn sandbox(&mut self) -> anyhow::Result<()> {
+        let offered = sandboxes::available(&[])?;
+        for layer in SandboxLayer::ALL {
+            let gives = match layer {
+                SandboxLayer::Namespaces => "hide files and processes",
+                SandboxLayer::Landlock => "confine writes",
+                SandboxLayer::Seccomp => "refuse system calls",
+            };
+            match offered.has(layer) {
+                true => self.good("sandbox", &format!("{layer}: can {gives}"))?,
+                false => self.mild("sandbox", &format!("{layer} cannot be had: nothing can {gives}"))?,
+            }
+        }
+        self.mild("sandbox", &format!("`pilothouse serve` runs with --sandbox {}", serve::usual_sandbox()))
     }
 
     fn good(&mut self, about: &str, text: &str) -> anyhow::Result<()> {

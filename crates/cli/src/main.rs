@@ -13,6 +13,7 @@ mod misuse;
 mod printer;
 mod rules;
 mod run_cmd;
+mod sandboxes;
 mod serve;
 mod sessions_cmd;
 mod talk;
@@ -29,7 +30,7 @@ use crate::args::{Cli, Command};
 use crate::printer::Printer;
 
 fn main() -> ExitCode {
-    if let Some(code) = agent_main::parse_if_asked() {
+    if let Some(code) = agent_main::help_if_asked() {
         return code;
     }
     if std::env::args_os().nth(1).is_some_and(|first| first == serve::AGENT_ARGUMENT) {

@@ -189,7 +189,10 @@ impl Bash {
                 Ok(Outcome::text(said, result))
             }
             Ended::Exited(code) => {
-                let text = large_output::both_ends(&run.output, LARGEST_FAILURE);
+                let mut text = large_output::both_ends(&run.output, LARGEST_FAILURE);
+                if let Some(confined) = workspace.confined(&command) {
+                    text = format!("{}\n{}", text.trim_end(), confined.note());
+                }
                 Err(Outcome::failed(format!("Exit code {code}\n{text}").trim_end().to_owned()))
             }
             Ended::TimedOut => Err(Outcome::failed(

@@ -80,7 +80,7 @@ impl Shell {
         let cwd_file = tempfile::NamedTempFile::new().ok().map(tempfile::NamedTempFile::into_temp_path);
         let report = cwd_file.as_deref().unwrap_or(Path::new("/dev/null"));
         let spawn = workspace
-            .spawn("/bin/bash")
+            .spawn("/bin/bash", command)
             .args(["--noprofile", "--norc", "-c", WRAPPER, "/bin/bash", command])
             .arg(report)
             .cwd(workspace.cwd())
@@ -160,7 +160,13 @@ impl Shell {
             Why::TimeUp if outlives => {
                 return Ok(Waited::Left(Box::new(Left { child, pipe, output, timed_out: true, cwd_file })));
             }
-            Why::Exited(exit) => Ended::Exited(code(exit)),
+            Why::Exited(exit) => {
+                // The command's own stderr goes to stdout: what is here was said before the command began.
+                if output.size() == 0 {
+                    output.push(child.stderr_tail().as_bytes());
+                }
+                Ended::Exited(code(exit))
+            }
             Why::TimeUp => Ended::TimedOut,
             Why::Killed => Ended::Killed,
             Why::Stopped => Ended::Stopped,

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pilothouse_proc::Spawn;
 
+use crate::confined::ConfinedCommands;
 use crate::output_dir;
 use crate::parser::{ParserProgram, Parsers};
 use crate::places::{Place, Places};
@@ -42,6 +43,7 @@ pub struct Workspace {
     journal: Option<Arc<dyn Journal>>,
     secrets: Option<Arc<dyn Secrets>>,
     parsers: Parsers,
+    confined: Option<ConfinedCommands>,
 }
 
 impl Workspace {
@@ -60,6 +62,7 @@ impl Workspace {
             journal: None,
             secrets: None,
             parsers: Parsers::default(),
+            confined: None,
         }
     }
 
@@ -100,6 +103,17 @@ impl Workspace {
         self
     }
 
+    /// Has commands run in a sandbox.
+    pub fn with_confined_commands(mut self, confined: ConfinedCommands) -> Self {
+        self.confined = Some(confined);
+        self
+    }
+
+    /// The sandbox that this command runs in.
+    pub(crate) fn confined(&self, command: &str) -> Option<&ConfinedCommands> {
+        self.confined.as_ref().filter(|confined| confined.holds(command))
+    }
+
     /// The directory that relative paths start from; Bash moves it with `cd`.
     pub fn cwd(&self) -> PathBuf {
         locked(&self.cwd).clone()
@@ -137,12 +151,18 @@ impl Workspace {
         }
     }
 
-    /// A command with the environment that commands get here.
-    pub(crate) fn spawn(&self, program: &str) -> Spawn {
+    /// The program that runs a command line, with the environment and in the sandbox that it gets here.
+    pub fn spawn(&self, program: &str, command: &str) -> Spawn {
         self.has_spawned.store(true, Ordering::Relaxed);
-        let spawn = Spawn::new(program);
-        let spawn = if self.inherits_env { spawn } else { spawn.env_clear() };
-        self.env.iter().fold(spawn, |spawn, (name, value)| spawn.env(name, value)).env(MARK, &self.mark)
+        let spawn = match self.confined(command) {
+            Some(confined) => confined.spawn(program, !self.inherits_env, self.env.iter().cloned()),
+            None => {
+                let spawn = Spawn::new(program);
+                let spawn = if self.inherits_env { spawn } else { spawn.env_clear() };
+                self.env.iter().fold(spawn, |spawn, (name, value)| spawn.env(name, value))
+            }
+        };
+        spawn.env(MARK, &self.mark)
     }
 
     /// The absolute path that a tool argument means, without touching the disk.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pilothouse_catalog::{Entry, Invocation, RunShell, Variables};
-use pilothouse_proc::{Limits, Outcome, Spawn};
+use pilothouse_proc::{Limits, Outcome};
 use pilothouse_proto::ContentBlock;
 use pilothouse_rules::{Behavior, Entry as RuleEntry, Rule, Source, ToolCall as RulesCall};
 
@@ -62,10 +62,8 @@ async fn shell(session: &Session, entry: &Entry, command: &str) -> Result<String
     if decision.behavior != Behavior::Allow {
         return Err(format!("{}; allow it with `allowed-tools` or a rule", decision.reason));
     }
-    let mut spawn = Spawn::new("bash").args(["-c", command]).no_stdin().env_clear().cwd(session.cwd());
-    for (name, value) in session.launch().env.iter() {
-        spawn = spawn.env(name, value);
-    }
+    let spawn =
+        session.workspace().spawn("bash", command).args(["-c", command]).no_stdin().cwd(session.cwd());
     let limits = Limits { timeout: PATIENCE, stdout: LARGEST_OUTPUT };
     let finished = spawn.run(&[], limits).await.map_err(|error| error.to_string())?;
     match finished.outcome {

@@ -16,6 +16,8 @@ use pilothouse_settings::{Locations, Sources};
 use pilothouse_tools::ParserProgram;
 use serde_json::{Map, Value};
 
+use crate::confine::SandboxChoice;
+
 pub use auth::AuthStatus;
 pub use environment::Environment;
 pub(crate) use values::{EFFORTS, THINKING_DISPLAYS};
@@ -168,6 +170,8 @@ pub struct Launch {
     /// Whether a settings file that cannot be read ends the session before it begins: it may hold a rule that denies. The real
     /// CLI goes on without the file, so the program that starts the session has to ask for this.
     pub strict_settings: bool,
+    /// The sandbox of commands. The program that starts the session says it.
+    pub sandbox: SandboxChoice,
     /// What the user should know about the command line, for stderr.
     pub warnings: Vec<String>,
 }

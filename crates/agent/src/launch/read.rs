@@ -4,6 +4,8 @@ use pilothouse_proto::launch::{Argv, Flag, LaunchError};
 use pilothouse_rules::{Mode, split_rule_list};
 use pilothouse_settings::Sources;
 
+use crate::confine::SandboxChoice;
+
 use super::values::{self, choice, limit, refuse, text};
 use super::{
     AuthStatus, Command, Debug, Environment, InputFormat, Launch, OutputFormat, Refused, Resume, content,
@@ -195,6 +197,7 @@ fn launch(argv: &Argv, cwd: PathBuf, env: Environment) -> Result<Launch, Refused
         debug: debug(argv, &cwd, &env),
         parser: None,
         strict_settings: false,
+        sandbox: SandboxChoice::default(),
         warnings,
         cwd,
         env,

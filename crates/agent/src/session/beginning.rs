@@ -16,6 +16,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::{Session, State};
+use crate::confine;
 use crate::foreground::{Foreground, SWITCH};
 use crate::frames::result::no_subagents;
 use crate::gate::{DeniedFiles, Gate, HeldDisk};
@@ -64,6 +65,9 @@ impl Session {
             .with_env([("CLAUDE_CODE_ENTRYPOINT".to_owned(), "sdk-cli".to_owned())])
             .with_env(launch.env.iter().map(|(name, value)| (name.to_owned(), value.to_owned())))
             .with_env(command_variables(&settings));
+        if let Some(confined) = confine::commands(&launch, &settings, workspace.output_dir()) {
+            workspace = workspace.with_confined_commands(confined);
+        }
         if let Some(program) = &launch.parser {
             workspace = workspace.with_parser(program.clone());
         }

@@ -35,8 +35,8 @@ pub(crate) use logged::{is_original, tag_of};
 pub use rendered::{Diff, DiffLine, Hunk, LineKind, Preview, Truncated};
 pub use reply::{
     Ack, AgentInfo, AgentKind, ApprovalReply, ApprovalStatus, ErrorReply, History, Pong, Presence,
-    ProjectPart, ProjectReview, Reply, SessionCreated, Status, StreamDelta, StreamRendered, StreamSnapshot,
-    Subscribed, ThinkingDelta, Welcome,
+    ProjectPart, ProjectReview, Reply, SandboxInfo, SandboxMode, SessionCreated, Status, StreamDelta,
+    StreamRendered, StreamSnapshot, Subscribed, ThinkingDelta, Welcome,
 };
 pub use schema::schema;
 pub use sessions::{RecentSession, RecentSessions, SessionChanged, SessionList, SessionView};

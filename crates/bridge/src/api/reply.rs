@@ -237,6 +237,30 @@ pub struct AgentInfo {
     pub version: String,
     /// Why it was chosen, for people.
     pub note: String,
+    /// What its sessions are kept from; absent if that is nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sandbox: Option<SandboxInfo>,
+}
+
+/// What sessions are kept from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SandboxInfo {
+    /// How much.
+    pub mode: SandboxMode,
+    /// What this system lacks of it, for people; the bridge goes on without because somebody said so.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missing: Vec<String>,
+}
+
+/// How much sessions are kept from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum SandboxMode {
+    /// The bridge's state directory, keys and passwords, and other processes.
+    Hide,
+    /// Also writing outside of the project, and system calls that builds and tests do not need.
+    Strict,
 }
 
 /// What an agent is.

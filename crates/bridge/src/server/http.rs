@@ -50,7 +50,7 @@ pub(super) async fn answer(
     match (request.method(), path) {
         (&Method::GET | &Method::HEAD, "/healthz") => text(StatusCode::OK, "ok\n"),
         (&Method::GET, "/metrics") => match authorized(&shared, request.headers(), Scope::Observe) {
-            Ok(_) => text(StatusCode::OK, shared.metrics.text(&shared.hub)),
+            Ok(_) => text(StatusCode::OK, shared.metrics.text(&shared.hub, shared.agent.as_deref())),
             Err(refused) => *refused,
         },
         (&Method::GET, "/ws") => upgrade(shared, request),

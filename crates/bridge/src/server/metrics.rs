@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
+use crate::api::{AgentInfo, SandboxMode};
 use crate::session::Hub;
 
 /// What has happened since the start.
@@ -16,11 +17,17 @@ pub(super) struct Metrics {
 
 impl Metrics {
     /// In the text format of Prometheus.
-    pub(super) fn text(&self, hub: &Hub) -> String {
+    pub(super) fn text(&self, hub: &Hub, agent: Option<&AgentInfo>) -> String {
+        let sandbox = agent.and_then(|agent| agent.sandbox.as_ref());
+        let strength = sandbox.map_or(0, |sandbox| match sandbox.mode {
+            SandboxMode::Hide => 1,
+            SandboxMode::Strict => 2,
+        });
+        let missing = sandbox.map_or(0, |sandbox| sandbox.missing.len() as u64);
         let (live, all) = hub.counts();
         let signed = |number: &AtomicI64| number.load(Ordering::Relaxed).max(0).unsigned_abs();
         let count = |number: &AtomicU64| number.load(Ordering::Relaxed);
-        let rows: [(&str, &str, &str, u64); 7] = [
+        let rows: [(&str, &str, &str, u64); 9] = [
             ("connections", "gauge", "Connections that are open.", signed(&self.connections)),
             ("websockets", "gauge", "WebSockets that are open.", signed(&self.sockets)),
             ("sessions", "gauge", "Sessions in the log.", all as u64),
@@ -37,6 +44,13 @@ impl Metrics {
                 "counter",
                 "Requests with a wrong credential, Origin or Host.",
                 count(&self.refused),
+            ),
+            ("sandbox", "gauge", "The sandbox of sessions: 0 off, 1 hide, 2 strict.", strength),
+            (
+                "sandbox_layers_missing",
+                "gauge",
+                "Layers of the sandbox that this system lacks and the bridge goes on without.",
+                missing,
             ),
         ];
         let line = |(name, kind, help, value): (&str, &str, &str, u64)| {

@@ -61,7 +61,7 @@ async fn a_bridge_at_every_address_answers_to_the_one_it_was_reached_at() {
 async fn the_welcome_tells_which_agent_runs_where_it_may_work_and_what_may_be_said() {
     use pilothouse_bridge::api::{AgentInfo, AgentKind};
     let note = "there is no other".to_owned();
-    let agent = AgentInfo { kind: AgentKind::Demo, version: "1.2.3".to_owned(), note };
+    let agent = AgentInfo { kind: AgentKind::Demo, version: "1.2.3".to_owned(), note, sandbox: None };
     let bridge = Running::new("plain", |setup| setup.agent = Some(agent)).await;
     let mut socket = bridge.own_socket().await;
     socket.say(json!({"type": "hello", "protocol": 1})).await;

@@ -68,7 +68,7 @@
  * @property {string[]} scopes
  * @property {string[]} [roots]
  * @property {number} [messageBytes]
- * @property {{kind: string, version?: string, note?: string}} [agent]
+ * @property {{kind: string, version?: string, note?: string, sandbox?: {mode: string, missing?: string[]}}} [agent]
  *
  * @typedef {{type: string, sessionId: string, seq: number, at: number, [member: string]: any}} LogEvent
  * @typedef {{type: string, requestId?: string, sessionId?: string, [member: string]: any}} Message

@@ -10,5 +10,5 @@ mod debug_log;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    agent_main::parse_if_asked().unwrap_or_else(|| agent_main::main(std::env::args().skip(1)))
+    agent_main::help_if_asked().unwrap_or_else(|| agent_main::main(std::env::args().skip(1)))
 }

@@ -11,6 +11,7 @@ use serde_json::json;
 use crate::printer::{BOLD, DIM, NAME, Printer, one_line, plain};
 
 use super::choice::Choice;
+use super::sandbox;
 
 /// What there is to say once the bridge listens.
 pub(super) struct Announcement<'a> {
@@ -58,6 +59,9 @@ impl<'a> Announcement<'a> {
         printer.line(format_args!(
             "{DIM}state{DIM:#}   {state_dir} {DIM}(programs: `pilothouse serve token`){DIM:#}"
         ))?;
+        if let Some(sandbox) = &info.sandbox {
+            printer.line(format_args!("{DIM}sandbox{DIM:#} {}", sandbox::told(sandbox)))?;
+        }
         for view in self.taken_over {
             printer.line(format_args!(
                 "{DIM}session{DIM:#} {} {DIM}goes on: the last bridge was shut down while it worked{DIM:#}",

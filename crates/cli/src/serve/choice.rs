@@ -13,6 +13,7 @@ use pilothouse_proc::{Limits, Spawn};
 use crate::talk::start_error::executable_problem;
 
 use super::config::Config;
+use super::sandbox::SessionSandbox;
 use super::{login, scratch};
 
 /// As the first argument it makes this program the agent itself. Nobody types it.
@@ -68,6 +69,21 @@ impl Choice {
         Self::demo(config, format!("{why_not}, and {KEY_VARIABLE} is not set"))
     }
 
+    /// Has every CLI started in this sandbox from now on.
+    pub(super) fn confine(&mut self, sandbox: Option<SessionSandbox>) -> anyhow::Result<()> {
+        let Some(sandbox) = sandbox else { return Ok(()) };
+        let mut arguments = sandbox.confinement.text_arguments()?;
+        let program = std::mem::replace(&mut self.program, sandbox.confinement.helper.clone());
+        arguments.push(program.into_os_string().into_string().map_err(|program| {
+            anyhow::anyhow!("{} is not UTF-8: the sandbox cannot start it", program.display())
+        })?);
+        arguments.append(&mut self.arguments);
+        arguments.extend(sandbox.agent_argument(self.info.kind).map(str::to_owned));
+        self.arguments = arguments;
+        self.info.sandbox = Some(sandbox.info);
+        Ok(())
+    }
+
     /// How a CLI is started.
     pub(super) fn options(&self) -> impl Fn() -> Options + Send + Sync + 'static {
         let (program, arguments) = (self.program.clone(), self.arguments.clone());
@@ -104,7 +120,7 @@ impl Choice {
 
     fn claude(program: PathBuf, version: String, why: String) -> Self {
         let note = format!("{}: {why}", program.display());
-        let info = AgentInfo { kind: AgentKind::Claude, version, note };
+        let info = AgentInfo { kind: AgentKind::Claude, version, note, sandbox: None };
         Self { info, program, arguments: Vec::new(), config_home: None, scratch: None }
     }
 
@@ -123,7 +139,7 @@ impl Choice {
 
     fn embedded(kind: AgentKind, note: String, further: Vec<String>) -> anyhow::Result<Self> {
         let program = std::env::current_exe().context("cannot find this program itself")?;
-        let info = AgentInfo { kind, version: env!("CARGO_PKG_VERSION").to_owned(), note };
+        let info = AgentInfo { kind, version: env!("CARGO_PKG_VERSION").to_owned(), note, sandbox: None };
         let arguments = std::iter::once(AGENT_ARGUMENT.to_owned()).chain(further).collect();
         Ok(Self { info, program, arguments, config_home: None, scratch: None })
     }

@@ -11,10 +11,11 @@ use pilothouse_bridge::auth::Secret;
 use pilothouse_bridge::log::Loss;
 use pilothouse_bridge::server::{Limits, Tls};
 use pilothouse_bridge::session::Retention;
+use pilothouse_sandbox::Layer;
 use serde::Deserialize;
 
 use super::absolute;
-use super::flags::{LogFormat, ServeFlags};
+use super::flags::{LogFormat, SandboxMode, ServeFlags};
 
 const DEFAULT_PORT: u16 = 7410;
 
@@ -44,10 +45,21 @@ pub(super) struct Config {
     pub(super) limits: Limits,
     pub(super) retention: Retention,
     pub(super) loss: Loss,
+    pub(super) sandbox: SandboxConfig,
     pub(super) state_dir: PathBuf,
     pub(super) json: bool,
     pub(super) log: LogFormat,
     pub(super) log_level: Option<String>,
+}
+
+/// What sessions are kept from.
+#[derive(Debug, Clone, Default)]
+pub(super) struct SandboxConfig {
+    pub(super) mode: SandboxMode,
+    pub(super) allow: Vec<PathBuf>,
+    pub(super) hide: Vec<PathBuf>,
+    pub(super) best_effort: bool,
+    pub(super) without: Vec<Layer>,
 }
 
 /// The configuration file.
@@ -65,6 +77,12 @@ struct ConfigFile {
     tls_key: Option<PathBuf>,
     public_url: Option<String>,
     insecure_lan: Option<bool>,
+    sandbox: Option<SandboxMode>,
+    #[serde(default)]
+    sandbox_allow: Vec<PathBuf>,
+    #[serde(default)]
+    sandbox_hide: Vec<PathBuf>,
+    sandbox_best_effort: Option<bool>,
     state_dir: Option<PathBuf>,
     log: Option<LogFormat>,
     log_level: Option<String>,
@@ -130,6 +148,13 @@ impl Config {
         } else {
             flags.roots
         };
+        let sandbox = SandboxConfig {
+            mode: flags.sandbox.or(file.sandbox).unwrap_or_default(),
+            allow: both(&folder, flags.sandbox_allow, file.sandbox_allow)?,
+            hide: both(&folder, flags.sandbox_hide, file.sandbox_hide)?,
+            best_effort: flags.sandbox_best_effort || file.sandbox_best_effort.unwrap_or_default(),
+            without: flags.sandbox_without.iter().map(|name| layer(name)).collect::<Result<_, _>>()?,
+        };
         let ip = flags.address.or(file.address).unwrap_or(Ipv4Addr::LOCALHOST.into());
         Ok(Self {
             address: SocketAddr::new(ip, flags.port.or(file.port).unwrap_or(DEFAULT_PORT)),
@@ -145,6 +170,7 @@ impl Config {
             retention,
             // Never from the file: each loss is accepted by a person, once.
             loss: if flags.accept_log_loss { Loss::Accept } else { Loss::Refuse },
+            sandbox,
             state_dir: absolute(&state_dir)?,
             json: flags.json,
             log: flags.log.or(file.log).unwrap_or_default(),
@@ -231,6 +257,17 @@ fn limit(word: &str) -> anyhow::Result<(String, toml::Value)> {
         Some((name, Some(number))) => Ok((name, toml::Value::Integer(number))),
         _ => bail!("--limit {word} is no limit: write it as --limit connections=100"),
     }
+}
+
+fn layer(name: &str) -> anyhow::Result<Layer> {
+    Layer::named(name)
+        .with_context(|| format!("{name} is no layer of the sandbox: namespaces, landlock or seccomp"))
+}
+
+/// The paths of the flags and those of the file, which are meant from where the file is.
+fn both(folder: &Path, flags: Vec<PathBuf>, file: Vec<PathBuf>) -> anyhow::Result<Vec<PathBuf>> {
+    let file = file.into_iter().map(|path| Ok(folder.join(path)));
+    flags.into_iter().map(|path| absolute(&path)).chain(file).collect()
 }
 
 /// A bare name is looked for on PATH.

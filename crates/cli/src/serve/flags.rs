@@ -67,6 +67,21 @@ pub(super) struct ServeFlags {
     /// or a file that sessions cannot read
     #[arg(long, value_name = "FILE")]
     pub(super) token_from: Option<PathBuf>,
+    /// What sessions are kept from: nothing, secrets, or also writing outside of the project [default: off]
+    #[arg(long, value_name = "MODE")]
+    pub(super) sandbox: Option<SandboxMode>,
+    /// A file or folder that the sandbox leaves as it is; may be repeated
+    #[arg(long = "sandbox-allow", value_name = "PATH")]
+    pub(super) sandbox_allow: Vec<PathBuf>,
+    /// One more file or folder that the sandbox hides; may be repeated
+    #[arg(long = "sandbox-hide", value_name = "PATH")]
+    pub(super) sandbox_hide: Vec<PathBuf>,
+    /// Go on with what this system offers of the sandbox, instead of refusing to start
+    #[arg(long)]
+    pub(super) sandbox_best_effort: bool,
+    /// Take a layer of the sandbox for missing: namespaces, landlock or seccomp
+    #[arg(long, value_name = "LAYER", hide = true)]
+    pub(super) sandbox_without: Vec<String>,
     /// A limit, by its name in the configuration file, such as connections=100; may be repeated
     #[arg(long = "limit", value_name = "NAME=NUMBER")]
     pub(super) limits: Vec<String>,
@@ -88,6 +103,31 @@ pub(super) struct ServeFlags {
     /// What the log has: error, warn, info, debug, trace, or a filter such as pilothouse_bridge=debug [default: warn]
     #[arg(long, value_name = "LEVEL")]
     pub(super) log_level: Option<String>,
+}
+
+/// What sessions are kept from.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum SandboxMode {
+    /// Nothing: sudo, docker and nested namespaces work.
+    #[default]
+    Off,
+    /// The state directory, keys and passwords, and other processes.
+    Hide,
+    /// Also from writing outside of the project, from the network in commands of the built-in agent, and from system calls that
+    /// builds and tests do not need.
+    Strict,
+}
+
+impl SandboxMode {
+    /// As it is written on the command line.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Off => "off",
+            Self::Hide => "hide",
+            Self::Strict => "strict",
+        }
+    }
 }
 
 /// How the log is written.

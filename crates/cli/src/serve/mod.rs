@@ -9,6 +9,7 @@ mod flags;
 mod login;
 mod logs;
 mod peer;
+mod sandbox;
 mod scratch;
 mod shield;
 
@@ -34,6 +35,7 @@ use self::config::Config;
 pub(crate) use self::config::default_state_dir;
 pub(crate) use self::flags::ServeArgs;
 use self::flags::{ServeCommand, ServeFlags};
+use self::sandbox::SessionSandbox;
 
 /// How many files may be open at once, if the system lets us choose.
 const MOST_FILES: u64 = 65_536;
@@ -53,11 +55,18 @@ pub(crate) fn state_dir(given: Option<PathBuf>) -> anyhow::Result<PathBuf> {
     Ok(Config::of(ServeFlags { state_dir: given, ..ServeFlags::default() })?.state_dir)
 }
 
+/// The sandbox of a bridge that is started without flags.
+pub(crate) fn usual_sandbox() -> &'static str {
+    Config::of(ServeFlags::default()).map_or("off", |config| config.sandbox.mode.name())
+}
+
 fn serve(config: Config, printer: &mut Printer) -> anyhow::Result<ExitCode> {
     logs::start(config.log, config.log_level.as_deref())?;
     shield::raise()?;
     open_more_files();
-    let choice = Choice::make(&config)?;
+    let mut choice = Choice::make(&config)?;
+    let roots = roots(&config, &choice)?;
+    choice.confine(SessionSandbox::make(&config, &choice, &roots)?)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let outcome = runtime.block_on(until_a_signal(config, choice, printer));
     // A CLI that does not let go must not hold up the end.
@@ -98,11 +107,7 @@ fn setup(config: Config, choice: &Choice) -> anyhow::Result<Setup> {
         Some(home) => Store::at(home),
         None => Store::of_user()?,
     };
-    let roots = match (config.roots.is_empty(), &choice.scratch) {
-        (false, _) => config.roots,
-        (true, Some(scratch)) => vec![scratch.clone()],
-        (true, None) => vec![std::env::current_dir().context("cannot tell the current directory")?],
-    };
+    let roots = roots(&config, choice)?;
     let mut setup = Setup::new(config.state_dir, roots, transcripts, choice.options());
     setup.address = config.address;
     setup.tls = config.tls;
@@ -119,6 +124,15 @@ fn setup(config: Config, choice: &Choice) -> anyhow::Result<Setup> {
         scratch::trust(scratch, &setup)?;
     }
     Ok(setup)
+}
+
+/// Beneath which directories sessions may work.
+fn roots(config: &Config, choice: &Choice) -> anyhow::Result<Vec<PathBuf>> {
+    match (config.roots.is_empty(), &choice.scratch) {
+        (false, _) => Ok(config.roots.clone()),
+        (true, Some(scratch)) => Ok(vec![scratch.clone()]),
+        (true, None) => Ok(vec![std::env::current_dir().context("cannot tell the current directory")?]),
+    }
 }
 
 /// The error in the words of this program, which has flags where the library has fields.

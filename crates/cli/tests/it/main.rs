@@ -19,6 +19,7 @@ mod parsers;
 mod pinned;
 mod rules;
 mod run;
+mod sandbox;
 mod screens;
 mod seed_client;
 mod serve;

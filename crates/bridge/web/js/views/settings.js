@@ -32,6 +32,7 @@ export class SettingsView {
             fact('Bridge', `Pilothouse ${welcome?.version ?? ''}`),
             fact('Agent', [welcome?.agent?.kind ?? 'claude', welcome?.agent?.version].filter((part) => part !== undefined).join(' ')),
             welcome?.agent?.note === undefined ? null : fact('', welcome.agent.note),
+            fact('Sandbox', sandboxWords(welcome?.agent?.sandbox)),
             fact('This device', `${welcome?.device ?? ''}: ${(welcome?.scopes ?? []).join(', ')}`),
             fact('Directories', (welcome?.roots ?? []).join(', '))))))); 
     void this.#drawDevices();
@@ -154,6 +155,17 @@ function unreachableSheet() {
       h('dt', {}, 'In a network you trust'), h('dd', {}, h('code', {}, 'pilothouse serve --address 0.0.0.0 --insecure-lan'))),
     h('p', { class: 'muted small' }, 'For another browser on this machine, run “pilothouse serve pair”.'),
   ]);
+}
+
+/**
+ * What sessions are kept from, in words.
+ *
+ * @param {{mode: string, missing?: string[]} | undefined} sandbox
+ */
+function sandboxWords(sandbox) {
+  if (sandbox === undefined) return 'off';
+  const missing = sandbox.missing ?? [];
+  return missing.length === 0 ? sandbox.mode : `${sandbox.mode}, without ${missing.join(', ')}`;
 }
 
 /**
