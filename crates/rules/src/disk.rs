@@ -1,7 +1,8 @@
 //! The disk of this machine, for a context whose paths lie there.
 
+use std::ffi::OsString;
 use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use crate::paths::{DirectoryEntry, EntryKind, Files, Listing};
 
@@ -12,6 +13,10 @@ pub struct Disk;
 impl Files for Disk {
     fn is_dir(&self, path: &str) -> Option<bool> {
         std::fs::metadata(path).ok().map(|metadata| metadata.is_dir())
+    }
+
+    fn is_there(&self, path: &str) -> bool {
+        std::fs::symlink_metadata(path).is_ok()
     }
 
     /// A file that does not exist yet lies where its nearest existing directory really is.
@@ -49,25 +54,40 @@ impl Files for Disk {
 }
 
 /// Follows links by hand where the system does not, because what they lead to is not there yet: writing to such a link
-/// creates its target. A loop leads nowhere, which is said by the root, where no project lies.
+/// creates its target. What leads in a circle, or up again from what is not there, leads nowhere that anybody can say;
+/// this is said by the root, where no project lies. So no answer has `..` in it.
 fn follow(path: &Path) -> PathBuf {
     const MOST_LINKS: usize = 40;
-    let mut path = path.to_path_buf();
-    for _ in 0..MOST_LINKS {
-        let known = path.ancestors().find_map(|above| Some((above.canonicalize().ok()?, above)));
-        let Some((real, above)) = known else { return path };
-        let mut rest = path.strip_prefix(above).map(Path::components).into_iter().flatten();
-        let Some(first) = rest.next() else { return real };
-        let next = real.join(first);
-        let (link, mut led) = match std::fs::read_link(&next) {
-            Ok(target) => (true, real.join(target)),
-            Err(_) => (false, next),
-        };
-        led.extend(rest);
-        if !link {
-            return led;
+    let mut real = PathBuf::from("/");
+    let mut there = true;
+    let mut links = 0;
+    // What is still to be walked, the next part last.
+    let mut ahead: Vec<OsString> = Vec::new();
+    let queue = |ahead: &mut Vec<OsString>, path: &Path| {
+        ahead.extend(path.components().rev().map(|part| part.as_os_str().to_owned()));
+    };
+    queue(&mut ahead, path);
+    while let Some(part) = ahead.pop() {
+        match Path::new(&part).components().next() {
+            Some(Component::RootDir) => (real, there) = (PathBuf::from("/"), true),
+            Some(Component::ParentDir) if !there => return PathBuf::from("/"),
+            Some(Component::ParentDir) => _ = real.pop(),
+            Some(Component::Normal(name)) => {
+                real.push(name);
+                match std::fs::read_link(&real) {
+                    Ok(_) if links >= MOST_LINKS => return PathBuf::from("/"),
+                    Ok(target) => {
+                        links += 1;
+                        real.pop();
+                        queue(&mut ahead, &target);
+                    }
+                    // It is there, and no link.
+                    Err(error) if error.kind() == ErrorKind::InvalidInput => {}
+                    Err(_) => there = false,
+                }
+            }
+            Some(Component::CurDir | Component::Prefix(_)) | None => {}
         }
-        path = led;
     }
-    PathBuf::from("/")
+    real
 }

@@ -1,5 +1,7 @@
 //! The order of checks: from a call to a decision.
 
+use std::sync::Arc;
+
 use crate::{
     behavior::Behavior,
     call::{HookOpinion, ToolCall},
@@ -8,6 +10,7 @@ use crate::{
     explain,
     index::{Index, RuleId},
     judge::judge,
+    looks::Looks,
     mode::{Classifier, Mode, Outage, Verdict},
     opinion::{Asked, Opinion, opinion},
     removal,
@@ -33,17 +36,19 @@ use crate::{
 /// assert_eq!(decision.behavior, Behavior::Deny);
 /// assert_eq!(decision.rule.map(|rule| rule.text), Some("Bash(rm:*)".to_owned()));
 /// ```
-#[derive(Debug)]
+///
+/// A clone is cheap: whoever keeps an engine behind a lock decides with a clone, because a decision may look at the disk.
+#[derive(Clone, Debug)]
 pub struct Engine {
     context: Context,
-    index: Index,
+    index: Arc<Index>,
 }
 
 impl Engine {
     /// Compiles the rules of a context.
     #[must_use]
     pub fn new(context: Context) -> Self {
-        let index = Index::new(&context);
+        let index = Arc::new(Index::new(&context));
         Self { context, index }
     }
 
@@ -59,14 +64,14 @@ impl Engine {
     /// See [`Context::apply`].
     pub fn apply(&mut self, update: &pilothouse_proto::PermissionUpdate) -> Result<(), UpdateError> {
         self.context.apply(update)?;
-        self.index = Index::new(&self.context);
+        self.index = Arc::new(Index::new(&self.context));
         Ok(())
     }
 
     /// Changes the context in any other way.
     pub fn change(&mut self, change: impl FnOnce(&mut Context)) {
         change(&mut self.context);
-        self.index = Index::new(&self.context);
+        self.index = Arc::new(Index::new(&self.context));
     }
 
     /// Tells that a shell command runs: from now on it is known which variables the shell has.
@@ -83,6 +88,12 @@ impl Engine {
     /// Judges a call that hooks have an opinion about.
     #[must_use]
     pub fn decide_with_hooks(&self, call: &ToolCall, hooks: &[HookOpinion]) -> Decision {
+        let looks = Arc::new(Looks::new(Arc::clone(&self.context.files)));
+        let context = Context { files: Arc::<Looks>::clone(&looks), ..self.context.clone() };
+        Self { context, index: Arc::clone(&self.index) }.decide_looking(call, hooks, &looks)
+    }
+
+    fn decide_looking(&self, call: &ToolCall, hooks: &[HookOpinion], looks: &Looks) -> Decision {
         let kind = Kind::of(call, &self.context);
         let shell = match kind {
             Kind::Shell(command) => Some(Shell::read(command)),
@@ -90,6 +101,12 @@ impl Engine {
         };
         let hook = hooks.iter().max_by_key(|opinion| opinion.behavior);
         let mut decision = self.in_order(call, &kind, shell.as_ref(), hook);
+        if decision.behavior == Behavior::Allow && looks.are_used_up() {
+            let reason = "it names more files than are looked at for one decision";
+            decision = simple(Behavior::Ask, Step::SafetyCheck, reason);
+            decision.reason_type = Some(ReasonType::SafetyCheck);
+            decision.suggestions = Some(Vec::new());
+        }
         if decision.behavior == Behavior::Ask
             && (self.context.mode == Mode::DontAsk || self.context.avoid_prompts)
         {

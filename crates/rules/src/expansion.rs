@@ -1,5 +1,5 @@
 //! Looking at the disk for what a word leads to: the files that a pattern names, and the links below a directory. This is
-//! bounded; a command that would need more is asked about.
+//! bounded by [`crate::looks::Looks`]; a command that would need more is asked about.
 
 use std::collections::HashSet;
 
@@ -8,8 +8,6 @@ use crate::{
     paths::{self, EntryKind, Files, Listing},
 };
 
-/// Entries that are looked at for one pattern or one walk.
-const MOST_ENTRIES: usize = 10_000;
 /// Directories that a walk descends into below each other.
 const DEEPEST: usize = 64;
 
@@ -45,7 +43,6 @@ pub(crate) fn expand(text: &str, directory: &str, classes: Classes, files: &dyn 
         true => 0,
         false => path.split('/').zip(directory.split('/')).take_while(|(a, b)| a == b).count(),
     };
-    let mut budget = MOST_ENTRIES;
     let mut found = vec![String::new()];
     let mut looked = false;
     for (at, segment) in path.split('/').enumerate().filter(|(_, segment)| !segment.is_empty()) {
@@ -60,13 +57,12 @@ pub(crate) fn expand(text: &str, directory: &str, classes: Classes, files: &dyn 
         let mut matched = Vec::new();
         for directory in found {
             let root = if directory.is_empty() { "/" } else { directory.as_str() };
-            let entries = match files.list(root, budget) {
+            let entries = match files.list(root, usize::MAX) {
                 None => return Found::Unknown,
                 Some(Listing::Unreadable) => return Found::TooMuch,
                 Some(Listing::Absent) => continue,
                 Some(Listing::Entries(entries)) => entries,
             };
-            budget = budget.saturating_sub(entries.len());
             matched.extend(
                 entries
                     .iter()
@@ -83,7 +79,10 @@ pub(crate) fn expand(text: &str, directory: &str, classes: Classes, files: &dyn 
     if !looked {
         return Found::Unknown;
     }
-    found.retain(|path| files.is_dir(path).is_some());
+    // What was listed is there; what goes on after a pattern may not be.
+    if path.rsplit('/').next().is_none_or(|last| segment_glob(last, classes).is_none()) {
+        found.retain(|path| files.is_there(path));
+    }
     Found::Paths(found)
 }
 
@@ -112,24 +111,22 @@ fn segment_glob(segment: &str, classes: Classes) -> Option<Glob> {
 
 /// The links below a directory, and below the directories that they lead to as long as those are `inside`.
 pub(crate) fn links_below(start: &str, inside: &dyn Fn(&str) -> bool, files: &dyn Files) -> Found {
-    let mut budget = MOST_ENTRIES;
     let mut seen: HashSet<String> = HashSet::new();
     let mut links = Vec::new();
     let mut open = vec![(start.to_owned(), 0)];
     while let Some((directory, depth)) = open.pop() {
-        if depth > DEEPEST || budget == 0 {
+        if depth > DEEPEST {
             return Found::TooMuch;
         }
         if !seen.insert(directory.clone()) {
             continue;
         }
-        let entries = match files.list(&directory, budget) {
+        let entries = match files.list(&directory, usize::MAX) {
             None => return Found::Unknown,
             Some(Listing::Unreadable) => return Found::TooMuch,
             Some(Listing::Absent) => continue,
             Some(Listing::Entries(entries)) => entries,
         };
-        budget = budget.saturating_sub(entries.len());
         for entry in entries {
             let path = format!("{}/{}", directory.trim_end_matches('/'), entry.name);
             match entry.kind {
@@ -144,4 +141,36 @@ pub(crate) fn links_below(start: &str, inside: &dyn Fn(&str) -> bool, files: &dy
         }
     }
     Found::Paths(links)
+}
+
+/// Everything below a directory, links not followed; without the names that start with a dot if it `skips_dots`.
+pub(crate) fn all_below(start: &str, skips_dots: bool, files: &dyn Files) -> Found {
+    let mut found = Vec::new();
+    let mut open = vec![(start.to_owned(), 0)];
+    while let Some((directory, depth)) = open.pop() {
+        let entries = match files.list(&directory, usize::MAX) {
+            None => return Found::Unknown,
+            Some(Listing::Unreadable) => return Found::TooMuch,
+            Some(_) if depth > DEEPEST => return Found::TooMuch,
+            Some(Listing::Absent) => continue,
+            Some(Listing::Entries(entries)) => entries,
+        };
+        for entry in entries.into_iter().filter(|entry| !(skips_dots && entry.name.starts_with('.'))) {
+            let path = format!("{}/{}", directory.trim_end_matches('/'), entry.name);
+            if entry.kind == EntryKind::Directory {
+                open.push((path.clone(), depth + 1));
+            }
+            found.push(path);
+        }
+    }
+    found.push(start.to_owned());
+    Found::Paths(found)
+}
+
+/// Whether a path is a directory, or may become one. Where nobody can look, a name with an ending is taken for a file's.
+pub(crate) fn may_be_directory(path: &str, files: &dyn Files) -> bool {
+    files.is_dir(path).unwrap_or_else(|| {
+        let can_look = files.resolve("/").is_some();
+        can_look || !paths::base_name(path).trim_start_matches('.').contains('.')
+    })
 }

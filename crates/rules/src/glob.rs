@@ -28,6 +28,11 @@ impl Token {
 }
 
 impl Glob {
+    /// Whether what it matches starts with this character.
+    pub(crate) fn starts_with(&self, first: char) -> bool {
+        self.tokens.first() == Some(&Token::Char(first))
+    }
+
     /// Compiles text that has a glob character; plain text gives nothing.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let mut tokens = Vec::new();

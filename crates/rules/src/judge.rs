@@ -12,7 +12,7 @@ use crate::{
     expansion,
     index::{Access, Index, RuleId},
     paths,
-    restrict::moved_directories,
+    restrict::{moved_directories, opens_directories},
     sensitive::sensitive,
     shell::{
         plain::{PlainCommand, Redirect, RedirectKind},
@@ -107,6 +107,11 @@ pub(crate) fn judge(parts: &[PlainCommand], context: &Context, index: &Index) ->
             outcome = Outcome::Ask(Cause::ReadsAstray);
         }
         if moves(&part) {
+            // A rule for `cd` does not tell where an option, or a word that is still open, leads.
+            let is_open = |word: &Word| word.text.starts_with('-') || !(word.is_literal() || word.tilde);
+            if matches!(outcome, Outcome::Rule(_)) && part.words.iter().skip(1).any(is_open) {
+                outcome = Outcome::Ask(Cause::ReadsAstray);
+            }
             passed.push(target(part));
             if jumps > 1 {
                 outcome = Outcome::Ask(Cause::MovedTwice);
@@ -134,6 +139,10 @@ impl Judge<'_> {
         let reads = part.redirects.iter().filter(|redirect| redirect.kind == RedirectKind::Read);
         let targets = reads.map(|redirect| &redirect.target);
         if let Some(word) = part.words.iter().chain(targets).find(|word| is_beyond_knowing(word)) {
+            let word = word.text.clone();
+            return Outcome::Ask(Cause::UnknownFile { word, directory: None, by_redirect: false });
+        }
+        if let Some(word) = self.option_in_disguise(part) {
             let word = word.text.clone();
             return Outcome::Ask(Cause::UnknownFile { word, directory: None, by_redirect: false });
         }
@@ -219,7 +228,7 @@ impl Judge<'_> {
         let mut words: &[Word] = &part.words;
         let mut direct = part.assignments.is_empty() && words.first().is_some_and(|word| !word.quoted);
         if let Some((_, arguments)) = words.split_first().filter(|(program, _)| program.raw == "xargs") {
-            return self.by_xargs(arguments);
+            return self.listed_outside(arguments).unwrap_or_else(|| self.by_xargs(arguments));
         }
         while let Some(inner) = wrappers::peel_harmless(words) {
             let wrapper = words.first().map_or("", |word| word.raw.as_str());
@@ -246,10 +255,10 @@ impl Judge<'_> {
         if reads_one && arguments.iter().any(|word| word.glob) {
             return self.globbed(arguments);
         }
-        // The shell lists a directory to expand a pattern, also for a command that opens no file.
         let is_text = profile.is_some_and(|profile| profile.operands == Operands::Text);
-        let listed = arguments.iter().filter(|word| is_text && word.glob);
-        if let Some(ask) = listed.into_iter().find_map(|word| self.listing_outside(word)) {
+        if (is_text || matches!(program.text.as_str(), "docker" | "git"))
+            && let Some(ask) = self.listed_outside(arguments)
+        {
             return ask;
         }
         if commands::takes_no_dash(&program.text) && arguments.iter().any(|word| word.text == "-") {
@@ -306,7 +315,8 @@ impl Judge<'_> {
             name if commands::tells_its_version(name, arguments) => Outcome::ReadOnly,
             name => match profile {
                 Some(profile) => {
-                    let usage = commands::usage(profile, arguments);
+                    let mut usage = commands::usage(profile, arguments);
+                    usage.follows |= opens_directories(name, &usage, self.directories, self.context);
                     // What a file of filters holds is not in the text.
                     if name == "jq" && usage.refused.is_some() {
                         return Outcome::Ask(Cause::Opaque);
@@ -341,8 +351,8 @@ impl Judge<'_> {
         };
         match arguments {
             [] => home(),
-            // Back to where it was, which was looked at then.
-            [back] if back.text == "-" => Outcome::ReadOnly,
+            // Where the shell was before is inherited, and nobody has looked at it.
+            [back] if back.text == "-" => Outcome::Ask(Cause::ReadsAstray),
             [target] if !target.text.starts_with('-') => {
                 self.reads(&[FileWord::whole(target)], true).unwrap_or(Outcome::ReadOnly)
             }

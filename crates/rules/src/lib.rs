@@ -24,6 +24,7 @@ mod glob;
 mod index;
 mod judge;
 mod lint;
+mod looks;
 mod mode;
 mod open_parts;
 mod opinion;

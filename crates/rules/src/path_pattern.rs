@@ -190,12 +190,18 @@ impl PathPattern {
         self.matches(&path, false)
     }
 
-    /// The name a file must have to be covered, when the pattern fixes it.
-    pub(crate) fn file_name(&self) -> Option<&str> {
-        match self.segments.last() {
-            Some(Segment::Name(name)) => Some(name),
-            _ => None,
-        }
+    /// Whether a directory of that name further below could be covered: a lone directory counts at any depth.
+    pub(crate) fn may_match_deeper(&self, directory: &[&str]) -> bool {
+        self.lone_directory && self.root.iter().zip(directory).all(|(a, b)| a == b)
+    }
+
+    /// Whether what it covers has a name on its way that starts with a dot.
+    pub(crate) fn has_dot_name(&self) -> bool {
+        self.segments.iter().any(|segment| match segment {
+            Segment::AnyDepth => false,
+            Segment::Name(name) => name.starts_with('.'),
+            Segment::Glob(glob) => glob.starts_with('.'),
+        })
     }
 }
 

@@ -10,6 +10,11 @@ pub trait Files: fmt::Debug + Send + Sync {
         None
     }
 
+    /// Whether there is anything by that name, also a link that leads nowhere.
+    fn is_there(&self, path: &str) -> bool {
+        self.is_dir(path).is_some()
+    }
+
     /// The path with symbolic links followed, if it differs or is known.
     fn resolve(&self, _path: &str) -> Option<String> {
         None

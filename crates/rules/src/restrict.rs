@@ -1,5 +1,7 @@
 //! Deny and ask rules: whether anything about a call is forbidden or insists on a question.
 
+use std::sync::LazyLock;
+
 use crate::{
     behavior::Behavior,
     call::ToolCall,
@@ -8,7 +10,7 @@ use crate::{
     expansion::{self, Classes, Found},
     glob::Glob,
     index::{Access, Index, RuleId},
-    path_pattern::Possible,
+    path_pattern::{PathPattern, Possible},
     paths::{self, base_name},
     shell::{
         Shell,
@@ -274,6 +276,11 @@ impl Search<'_> {
             for file in changed.iter().flatten() {
                 self.file(file.word, file.text, true, behavior, &directories, true);
             }
+            let none = commands::Usage::default();
+            let walk = search(name, arguments, usage.as_ref().unwrap_or(&none), &directories, self.context);
+            if let Some(walk) = walk {
+                self.below(part, walk, behavior, &directories);
+            }
             match &usage {
                 Some(usage) => {
                     for file in usage.reads.iter().chain(&usage.suspects) {
@@ -281,9 +288,6 @@ impl Search<'_> {
                     }
                     for file in &usage.writes {
                         self.file(file.word, file.text, true, behavior, &directories, true);
-                    }
-                    if usage.recursive || name == "rg" && arguments.iter().any(|w| shows_hidden(&w.text)) {
-                        self.below(part, usage, behavior, &directories);
                     }
                 }
                 // Who may not look into a directory may not work in it.
@@ -342,9 +346,16 @@ impl Search<'_> {
             if verdict.is_none() && word.glob {
                 // Where the command has moved to is not certain, so a pattern may name other files.
                 let behavior = if directories.len() > 1 { Behavior::Ask } else { behavior };
-                verdict = self.globbed_file(&text, directory, writes, rules).map(|(found, rule)| {
-                    (behavior, rule, format!("it {verb} {found}, which {} names", word.raw))
-                });
+                verdict = match self.globbed_file(&text, directory, writes, rules) {
+                    Globbed::Covered(found, rule) => {
+                        Some((behavior, rule, format!("it {verb} {found}, which {} names", word.raw)))
+                    }
+                    Globbed::Unseen => {
+                        self.unseen(&word.raw);
+                        None
+                    }
+                    Globbed::Free => None,
+                };
             }
             if verdict.is_none() && (word.glob || word.dynamic && known) {
                 verdict = glob_hit(rules, writes, &path, word).map(|(possible, rule)| {
@@ -359,6 +370,17 @@ impl Search<'_> {
         }
     }
 
+    /// What a pattern names could not be looked at, and may be a file that a rule names.
+    fn unseen(&mut self, what: &str) {
+        self.note(Restriction {
+            behavior: Behavior::Ask,
+            rule: None,
+            subcommand: Some(what.to_owned()),
+            detail: "there are too many files to look through, or a folder cannot be read".to_owned(),
+            whole_tool: false,
+        });
+    }
+
     /// The first file that a pattern names on the disk and a rule covers.
     fn globbed_file(
         &self,
@@ -366,60 +388,178 @@ impl Search<'_> {
         directory: &str,
         writes: bool,
         rules: &crate::index::BehaviorIndex,
-    ) -> Option<(String, RuleId)> {
+    ) -> Globbed {
         let files = &*self.context.files;
-        let Found::Paths(found) = expansion::expand(text, directory, Classes::Exact, files) else {
-            return None;
+        let found = match expansion::expand(text, directory, Classes::Exact, files) {
+            Found::Paths(found) => found,
+            Found::TooMuch => return Globbed::Unseen,
+            Found::Unknown => return Globbed::Free,
         };
-        found.into_iter().find_map(|found| {
+        let covered = found.into_iter().find_map(|found| {
             let real = files.resolve(&found);
             let covering = std::iter::once(found.as_str()).chain(real.as_deref()).find_map(|path| {
                 let edit = || rules.path(Access::Edit, path, true).filter(|_| writes);
                 rules.path(Access::Read, path, true).or_else(edit)
             });
-            covering.map(|rule| (found, rule))
-        })
+            covering.map(|rule| Globbed::Covered(found, rule))
+        });
+        covered.unwrap_or(Globbed::Free)
     }
 
     /// A command that reads whole directories may come across a file that a rule names.
-    fn below(
-        &mut self,
-        part: &DeepCommand,
-        usage: &commands::Usage<'_>,
-        behavior: Behavior,
-        directories: &[String],
-    ) {
-        let here = Word { raw: ".".to_owned(), text: ".".to_owned(), ..Word::default() };
-        let mut starts: Vec<FileWord<'_>> = usage.reads.clone();
-        if starts.is_empty() {
-            starts.push(FileWord::whole(&here));
-        }
-        let included: Vec<&str> =
-            part.words.iter().filter_map(|word| word.text.strip_prefix("--include=")).collect();
-        for start in starts {
-            for directory in directories {
-                let path = paths::absolute(start.text, directory);
-                let segments: Vec<&str> = path.split('/').filter(|s| !s.is_empty()).collect();
-                let hit = self.index.of(behavior).paths(Access::Read).iter().find(|(pattern, _)| {
-                    let left_out = !included.is_empty()
-                        && pattern.file_name().is_some_and(|name| {
-                            !included.iter().any(|glob| {
-                                Glob::parse(glob).map_or(*glob == name, |glob| glob.matches(name))
-                            })
-                        });
-                    !left_out && pattern.may_match_below(&segments)
-                });
-                if let Some((_, rule)) = hit {
-                    self.note(Restriction {
-                        behavior: Behavior::Ask,
-                        rule: Some(*rule),
-                        subcommand: Some(part.text()),
-                        detail: format!("it reads all below {path}, perhaps a file that a rule names"),
-                        whole_tool: false,
-                    });
+    fn below(&mut self, part: &DeepCommand, search: Walk<'_>, behavior: Behavior, directories: &[String]) {
+        let context = self.context;
+        let files = &*context.files;
+        let inside = |path: &str| context.is_working_path(path);
+        for directory in directories {
+            let mut roots = Vec::new();
+            for start in &search.starts {
+                let Some(path) = start_of(*start, directory, context) else { continue };
+                if search.is_doubtful && !expansion::may_be_directory(&path, files) {
+                    continue;
                 }
+                if search.follows {
+                    match expansion::links_below(&path, &inside, files) {
+                        Found::Paths(links) => roots.extend(links.iter().filter_map(|l| files.resolve(l))),
+                        Found::TooMuch => self.unseen(&part.text()),
+                        Found::Unknown => {}
+                    }
+                }
+                roots.extend(files.resolve(&path).filter(|real| *real != path));
+                roots.push(path);
+            }
+            if let Some((path, rule)) =
+                roots.into_iter().find_map(|root| self.met_below(root, &search, behavior))
+            {
+                self.note(Restriction {
+                    behavior: Behavior::Ask,
+                    rule: Some(rule),
+                    subcommand: Some(part.text()),
+                    detail: format!("it reads all below {path}, perhaps a file that a rule names"),
+                    whole_tool: false,
+                });
             }
         }
+    }
+
+    /// The rule that names a file below a directory, for all that is known.
+    fn met_below(&self, root: String, search: &Walk<'_>, behavior: Behavior) -> Option<(String, RuleId)> {
+        let rules = self.index.of(behavior);
+        let segments: Vec<&str> = root.split('/').filter(|s| !s.is_empty()).collect();
+        let in_project = root.strip_prefix(self.context.cwd.as_str()).unwrap_or(&root);
+        let skips_dots = search.skips_dots && !in_project.contains("/.");
+        let mut patterns =
+            rules.paths(Access::Read).iter().filter(|(pattern, _)| !(skips_dots && pattern.has_dot_name()));
+        // Where the table says that all is read, the text decides; elsewhere it must be there as well.
+        if let Some((_, rule)) = patterns.clone().find(|(pattern, _)| pattern.may_match_below(&segments))
+            && !search.is_doubtful
+        {
+            return Some((root, *rule));
+        }
+        let possible = |(pattern, _): &&(PathPattern, RuleId)| {
+            pattern.may_match_below(&segments) || pattern.may_match_deeper(&segments)
+        };
+        let rule = patterns.find(possible).map(|(_, rule)| *rule)?;
+        match expansion::all_below(&root, skips_dots, &*self.context.files) {
+            Found::Paths(paths) => paths.iter().find_map(|path| rules.path(Access::Read, path, true)),
+            Found::Unknown | Found::TooMuch => Some(rule),
+        }
+        .map(|rule| (root, rule))
+    }
+}
+
+/// What came of looking for the files that a pattern names.
+enum Globbed {
+    /// This one, which a rule covers.
+    Covered(String, RuleId),
+    /// None that a rule covers, or nobody can look.
+    Free,
+    /// There is too much of it, or it cannot be read.
+    Unseen,
+}
+
+/// A command that reads what is below directories.
+struct Walk<'a> {
+    starts: Vec<FileWord<'a>>,
+    /// Follows the links it finds there.
+    follows: bool,
+    /// Only where a start is a directory, and for what is there.
+    is_doubtful: bool,
+    /// Passes over names that start with a dot.
+    skips_dots: bool,
+}
+
+static HERE: LazyLock<Word> =
+    LazyLock::new(|| Word { raw: ".".to_owned(), text: ".".to_owned(), ..Word::default() });
+
+/// How a command searches directories, if it does.
+fn search<'a>(
+    name: &str,
+    arguments: &'a [Word],
+    usage: &commands::Usage<'a>,
+    directories: &[String],
+    context: &Context,
+) -> Option<Walk<'a>> {
+    let or_here = |mut starts: Vec<FileWord<'a>>| {
+        if starts.is_empty() {
+            starts.push(FileWord::whole(&HERE));
+        }
+        starts
+    };
+    let search = |starts| Walk { starts, follows: false, is_doubtful: true, skips_dots: false };
+    match name {
+        "rg" => Some(Walk {
+            follows: usage.follows,
+            skips_dots: !arguments.iter().any(|word| shows_hidden(&word.text)),
+            ..search(or_here(usage.reads.clone()))
+        }),
+        "git" => {
+            let (subcommand, rest) = git_arguments(arguments).split_first()?;
+            (subcommand.text == "grep").then(|| search(or_here(git_grep_starts(rest))))
+        }
+        _ if usage.recursive => {
+            Some(Walk { follows: usage.follows, is_doubtful: false, ..search(or_here(usage.reads.clone())) })
+        }
+        name if opens_directories(name, usage, directories, context) => {
+            Some(Walk { follows: true, ..search(usage.reads.clone()) })
+        }
+        _ => None,
+    }
+}
+
+/// Whether a command opens the files of the directories that it is given: `diff` those of the same name, links followed.
+pub(crate) fn opens_directories(
+    name: &str,
+    usage: &commands::Usage<'_>,
+    directories: &[String],
+    context: &Context,
+) -> bool {
+    let is_directory = |file: &FileWord<'_>| {
+        directories.iter().any(|directory| {
+            start_of(*file, directory, context)
+                .is_none_or(|path| expansion::may_be_directory(&path, &*context.files))
+        })
+    };
+    name == "diff" && usage.reads.iter().any(is_directory)
+}
+
+/// Where a command starts to read: what a pattern names lies below the directory before it.
+fn start_of(file: FileWord<'_>, directory: &str, context: &Context) -> Option<String> {
+    let text = match file.word.tilde {
+        true => paths::expand_tilde(file.text, &context.home)?,
+        false => file.text.to_owned(),
+    };
+    let path = paths::absolute(&text, directory);
+    Some(if file.word.glob { paths::before_glob(&path) } else { path })
+}
+
+/// The paths that `git grep` is held to: those after `--`. What stands before may be a pattern, a value or a revision.
+fn git_grep_starts(arguments: &[Word]) -> Vec<FileWord<'_>> {
+    let paths = arguments.iter().skip_while(|word| word.text != "--").skip(1);
+    let is_odd = |word: &Word| word.text.starts_with(['-', ':']);
+    match paths.clone().any(is_odd) {
+        true => Vec::new(),
+        false => paths.map(FileWord::whole).collect(),
     }
 }
 
@@ -519,8 +659,15 @@ fn known_usage<'a>(name: &str, arguments: &'a [Word]) -> Option<commands::Usage<
     }
 }
 
+/// Whether an option makes `rg` look at names that start with a dot: by saying so, or because what a glob or a type names
+/// is looked at wherever it is.
 fn shows_hidden(option: &str) -> bool {
-    option == "--hidden" || option == "-." || option.starts_with("-u") || option.starts_with("--unrestricted")
+    match option.strip_prefix("--") {
+        Some(long) => {
+            ["hidden", "unrestricted", "glob", "iglob", "type"].iter().any(|name| long.starts_with(name))
+        }
+        None => option.starts_with('-') && option.contains(['u', '.', 'g', 't']),
+    }
 }
 
 /// The parts of an argument that may be a file's name: all of it, and what follows `=`, `:` or `@`.

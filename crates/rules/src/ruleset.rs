@@ -1,5 +1,7 @@
 //! All rules in force, each with its scope and the place it was written.
 
+use std::sync::Arc;
+
 use crate::{behavior::Behavior, rule::Rule, source::Place, source::Source};
 
 /// A rule with its behaviour and origin.
@@ -27,7 +29,8 @@ pub struct Entry {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RuleSet {
-    entries: Vec<Entry>,
+    /// Shared by the copies of a context that are made for single decisions.
+    entries: Arc<Vec<Entry>>,
 }
 
 impl RuleSet {
@@ -49,18 +52,19 @@ impl RuleSet {
         // A set of a thousand rules is built once, so a scan would be quadratic only here; files may repeat
         // themselves, and then each repetition keeps its own line for the reader of `rules list`.
         if entry.place.is_some() || !self.entries.iter().any(known) {
-            self.entries.push(entry);
+            Arc::make_mut(&mut self.entries).push(entry);
         }
     }
 
     /// Takes away every entry of a scope that says the same.
     pub fn remove(&mut self, source: Source, behavior: Behavior, rule: &Rule) {
-        self.entries.retain(|e| e.source != source || e.behavior != behavior || e.rule != *rule);
+        Arc::make_mut(&mut self.entries)
+            .retain(|e| e.source != source || e.behavior != behavior || e.rule != *rule);
     }
 
     /// Takes away all rules of one behaviour from a scope.
     pub fn clear(&mut self, source: Source, behavior: Behavior) {
-        self.entries.retain(|e| e.source != source || e.behavior != behavior);
+        Arc::make_mut(&mut self.entries).retain(|e| e.source != source || e.behavior != behavior);
     }
 
     /// Every entry, in the order they were added.

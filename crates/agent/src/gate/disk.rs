@@ -13,6 +13,10 @@ impl Files for HeldDisk {
         Disk.is_dir(path)
     }
 
+    fn is_there(&self, path: &str) -> bool {
+        Disk.is_there(path)
+    }
+
     fn resolve(&self, path: &str) -> Option<String> {
         match self.0.held(Path::new(path)) {
             Some(real) => real.into_os_string().into_string().ok(),

@@ -73,6 +73,15 @@ pub(crate) fn usage<'a>(profile: &Profile, arguments: &'a [Word]) -> Usage<'a> {
     if let Some(unknown) = known_options(profile.name).and_then(|known| known.first_unknown(arguments)) {
         usage.refused.get_or_insert(unknown);
     }
+    // The programs of binutils take more arguments from `@file`, wherever it stands; `lsof +m` opens a list of its own.
+    let is_order = |word: &&Word| match profile.name {
+        "strings" => word.text.starts_with('@'),
+        "lsof" => word.text.starts_with('+'),
+        _ => false,
+    };
+    if let Some(word) = arguments.iter().find(is_order) {
+        usage.refused.get_or_insert(&word.text);
+    }
     let has_options = operands.len() < arguments.len();
     usage.acceptance = match profile.name {
         "cp" | "mv" if has_options => Acceptance::NotFollowed,
@@ -261,14 +270,7 @@ fn place_operands<'a>(
             usage.reads.extend(as_files(operands.get(2..).unwrap_or_default()));
         }
         Operands::Text => {}
-        Operands::Files => {
-            // The programs of binutils read more arguments from `@file`.
-            let listed = |word: &&&Word| profile.name == "strings" && word.text.starts_with('@');
-            if let Some(word) = operands.iter().find(listed) {
-                usage.refused.get_or_insert(&word.text);
-            }
-            usage.reads.extend(as_files(operands));
-        }
+        Operands::Files => usage.reads.extend(as_files(operands)),
         Operands::PatternThenFiles => {
             let (pattern, files) = operands.split_at(usize::from(!pattern_given && !operands.is_empty()));
             usage.reads.extend(as_files(files));

@@ -8,7 +8,7 @@ use crate::{
     index::Access,
     paths,
     restrict::mentioned,
-    shell::word::Word,
+    shell::{plain::PlainCommand, word::Word},
 };
 
 impl Judge<'_> {
@@ -22,8 +22,13 @@ impl Judge<'_> {
         }
     }
 
-    /// A question if a pattern makes the shell list a directory outside the working directories.
-    pub(super) fn listing_outside(&self, word: &Word) -> Option<Outcome> {
+    /// A question if a pattern makes the shell list a directory outside the working directories, which it does whoever gets
+    /// the names.
+    pub(super) fn listed_outside(&self, arguments: &[Word]) -> Option<Outcome> {
+        arguments.iter().filter(|word| word.glob).find_map(|word| self.listing_outside(word))
+    }
+
+    fn listing_outside(&self, word: &Word) -> Option<Outcome> {
         self.directories.iter().find_map(|directory| {
             let Some(path) = self.resolve(FileWord::whole(word), directory) else {
                 let word = word.text.clone();
@@ -103,8 +108,13 @@ impl Judge<'_> {
         let mut further = Vec::new();
         for file in files.iter().filter(|file| !matches!(file.text, "-" | "/dev/stdin")) {
             for directory in self.directories {
-                // A sum names a file by its number.
-                if file.word.dynamic && file.text.starts_with("$((") && file.text.ends_with("))") {
+                // A sum is a number, and so is the name of the file if it is one.
+                if file.word.dynamic && !is_dir && is_one_sum(file.text) {
+                    if self.has_numbered_way_out(directory) {
+                        let word = file.text.to_owned();
+                        let unknown = Cause::UnknownFile { word, directory: None, by_redirect: false };
+                        return Some(Outcome::Ask(unknown));
+                    }
                     continue;
                 }
                 let unknown = |directory| {
@@ -157,6 +167,36 @@ impl Judge<'_> {
         }
     }
 
+    /// Whether a name that is a number leads out of the working directories, or may do so.
+    fn has_numbered_way_out(&self, directory: &str) -> bool {
+        let is_number = |path: &str| paths::base_name(path).bytes().all(|b| b.is_ascii_digit());
+        match expansion::expand("*", directory, Classes::Exact, &*self.context.files) {
+            Found::Unknown => false,
+            Found::TooMuch => true,
+            Found::Paths(paths) => {
+                paths.iter().any(|path| is_number(path) && !self.context.is_working_path(path))
+            }
+        }
+    }
+
+    /// A pattern by which a program would get a file's name for an option, or for a list of more arguments: anybody who
+    /// can name a file in the project could give the program orders. Not so where the word starts with something else.
+    pub(super) fn option_in_disguise<'p>(&self, part: &'p PlainCommand) -> Option<&'p Word> {
+        let reads_lists = part.words.iter().any(|word| paths::base_name(&word.text) == "strings");
+        let is_order = |name: &str| name.starts_with('-') || reads_lists && name.starts_with('@');
+        let starts_open = |word: &&Word| word.glob && word.text.starts_with(['*', '?', '[']);
+        part.words.iter().filter(starts_open).find(|word| {
+            let first = word.text.split('/').next().unwrap_or_default();
+            self.directories.iter().any(|directory| {
+                match expansion::expand(first, directory, Classes::Open, &*self.context.files) {
+                    Found::Unknown => false,
+                    Found::TooMuch => true,
+                    Found::Paths(paths) => paths.iter().any(|path| is_order(paths::base_name(path))),
+                }
+            })
+        })
+    }
+
     pub(super) fn globbed_paths(&self, file: FileWord<'_>, directory: &str) -> Found {
         let text = paths::expand_tilde(file.text, &self.context.home);
         match text.filter(|text| file.word.glob && expansion::is_pattern(text)) {
@@ -172,4 +212,10 @@ pub(super) fn is_beyond_knowing(word: &Word) -> bool {
     let text = word.text.as_str();
     let of_somebody = text.strip_prefix('~').is_some_and(|rest| !rest.is_empty() && !rest.starts_with('/'));
     of_somebody || text.contains("/proc/") && text.contains("environ")
+}
+
+/// Whether a word is one sum and nothing else, `$((1 + 2))`.
+fn is_one_sum(text: &str) -> bool {
+    let sum = text.strip_prefix("$((").and_then(|rest| rest.strip_suffix("))"));
+    sum.is_some_and(|sum| !sum.contains("))") && !sum.contains(['$', '`']))
 }

@@ -13,6 +13,7 @@ mod observed;
 mod options;
 mod properties;
 mod readers;
+mod reading;
 mod real_decisions;
 mod recorded;
 mod scratch;
