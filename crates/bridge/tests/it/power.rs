@@ -333,3 +333,28 @@ fn a_disk_that_does_not_sync_is_found_out() {
     let changes = recorded(place.path(), 5, true);
     assert!(cut(&changes, 50).len() > 10);
 }
+
+/// What would have been recorded with `synchronous=NORMAL`: the WAL is synced when it begins and for checkpoints only.
+fn without_syncs_of_commits(changes: Vec<Change>) -> Vec<Change> {
+    let mut kept: Vec<Change> = Vec::new();
+    let mut changes = changes.into_iter().peekable();
+    while let Some(change) = changes.next() {
+        let of_wal = change.kind == b's' && change.path == "log.db-wal";
+        let begins = kept.last().is_some_and(|before| before.path == "log.db-wal" && before.offset == 0);
+        let checkpoint = changes.peek().is_some_and(|next| next.path == "log.db");
+        if !of_wal || begins || checkpoint {
+            kept.push(change);
+        }
+    }
+    kept
+}
+
+/// Commits that are not synced lose what was acknowledged.
+#[test]
+fn commits_without_a_sync_are_found_out() {
+    let place = tempfile::tempdir().unwrap();
+    let changes = recorded(place.path(), 5, false);
+    assert!(cut(&changes, 50).is_empty());
+    let losses = cut(&without_syncs_of_commits(changes), 50);
+    assert!(losses.len() > 10, "{losses:?}");
+}
