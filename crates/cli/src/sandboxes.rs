@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use pilothouse_proc::{Limits, Spawn};
+use pilothouse_proc::{Limits, Outcome, Spawn};
 use pilothouse_sandbox::{ARGUMENT, Available, Hidden, Layer, Policy};
 use pilothouse_store::Store;
 
@@ -33,5 +33,11 @@ pub(crate) fn available(without: &[Layer]) -> anyhow::Result<Available> {
     let spawn = Spawn::new(helper).arg(ARGUMENT).args(policy.arguments()).no_stdin();
     let done =
         spawn.run_blocking(b"", limits).context("cannot find out what the system offers for a sandbox")?;
-    Ok(Available::read(&String::from_utf8_lossy(&done.stdout)))
+    let told = match done.outcome {
+        Outcome::Exited(exit) => exit.code().and_then(Available::read),
+        Outcome::TimedOut => None,
+    };
+    told.with_context(|| {
+        format!("cannot find out what the system offers for a sandbox: {}", done.stderr_tail.trim())
+    })
 }

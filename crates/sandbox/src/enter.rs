@@ -54,7 +54,7 @@ pub enum SandboxError {
 
 /// Does what the helper is for: never comes back if that succeeds.
 ///
-/// `arguments` are those after [`ARGUMENT`](crate::ARGUMENT). Without a program it prints what the kernel offers.
+/// `arguments` are those after [`ARGUMENT`](crate::ARGUMENT). Without a program its exit code tells what the kernel offers.
 pub fn main(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     let failed = match run(arguments) {
         Ok(code) => return code,
@@ -68,7 +68,7 @@ fn run(mut arguments: impl Iterator<Item = OsString>) -> Result<ExitCode, Sandbo
     let mut policy = Policy::read(&mut arguments)?;
     let program = arguments.next();
     let Some(program) = program else {
-        return Ok(available::print(&policy));
+        return Ok(available::tell(&policy));
     };
     enter(&mut policy)?;
     Err(become_program(&program, arguments, &policy))
