@@ -12,7 +12,9 @@ use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use pilothouse::{Options, SettingSource, Settings};
+use pilothouse::proto::PermissionUpdateDestination;
+use pilothouse::rules::Rule;
+use pilothouse::{Options, PermissionUpdate, SettingSource, Settings};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -51,7 +53,7 @@ pub struct ReviewedPart {
 pub type Reviewer = Arc<dyn Fn(&Path) -> Review + Send + Sync>;
 
 /// What people have agreed to, in one file.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TrustBook {
     path: PathBuf,
 }
@@ -115,6 +117,21 @@ impl TrustBook {
         }
         write_private(&self.path, &serde_json::to_vec_pretty(&book)?)
     }
+
+    /// Remembers that somebody has agreed to some parts more.
+    fn agree_also(&self, project: &Path, digests: Vec<String>, by: &str) -> io::Result<()> {
+        let mut book = self.read();
+        let agreed = book.projects.entry(project.to_owned()).or_default();
+        agreed.parts.extend(digests);
+        agreed.by = by.to_owned();
+        agreed.at = jiff::Timestamp::now().as_millisecond();
+        write_private(&self.path, &serde_json::to_vec_pretty(&book)?)
+    }
+}
+
+/// What a part is known by: a hash of its kind, its file, and all that it says.
+pub fn part_digest(kind: &str, file: &str, all: &Value) -> String {
+    hash(format!("{kind}\n{file}\n{all}").as_bytes())
 }
 
 /// Looks at projects before sessions start in them.
@@ -145,6 +162,7 @@ impl ProjectTrust {
         Ok(Clearance {
             restricted: (!is_trusted).then_some((review.restrictions, self.strict_mcp)),
             mode: mode.filter(|mode| !may_start_in(mode, scopes)).map(|_| "default".to_owned()),
+            book: Some(self.book.clone()),
         })
     }
 
@@ -206,6 +224,8 @@ pub(crate) struct Clearance {
     restricted: Option<(Map<String, Value>, bool)>,
     /// The mode to start in instead of the one that files name.
     mode: Option<String>,
+    /// Where what people agree to is kept.
+    book: Option<TrustBook>,
 }
 
 impl Clearance {
@@ -217,6 +237,19 @@ impl Clearance {
     /// Whether the files of the project do not count.
     pub(crate) fn is_restricted(&self) -> bool {
         self.restricted.is_some()
+    }
+
+    /// Remembers the rules that somebody lets the CLI write into the files of the project: who has allowed a call for ever is not
+    /// asked about that rule again at the next start.
+    pub(crate) fn agree_to(&self, project: &Path, updates: &[PermissionUpdate], by: &str) {
+        let Some(book) = &self.book else { return };
+        let digests: Vec<String> = updates.iter().flat_map(written_parts).collect();
+        if digests.is_empty() {
+            return;
+        }
+        if let Err(error) = book.agree_also(project, digests, by) {
+            tracing::warn!(%error, "a rule is asked about again at the next start: it cannot be remembered");
+        }
     }
 
     /// Starts the CLI without the files of the project, if they do not count.
@@ -239,6 +272,30 @@ pub fn restricted(options: Options, restrictions: Map<String, Value>, strict_mcp
     if strict_mcp { options.strict_mcp_config() } else { options }
 }
 
+/// The parts that an update adds to files of the project.
+fn written_parts(update: &PermissionUpdate) -> Vec<String> {
+    let file = |destination: Option<&PermissionUpdateDestination>| match destination {
+        Some(PermissionUpdateDestination::ProjectSettings) => Some(".claude/settings.json"),
+        Some(PermissionUpdateDestination::LocalSettings) => Some(".claude/settings.local.json"),
+        _ => None,
+    };
+    match update {
+        PermissionUpdate::AddRules(update) if update.behavior.to_string() == "allow" => {
+            let Some(file) = file(update.destination.as_ref()) else { return Vec::new() };
+            let rules = update.rules.iter();
+            let rules =
+                rules.map(|rule| Rule::new(&rule.tool_name, rule.rule_content.as_deref()).to_string());
+            rules.map(|rule| part_digest("allow", file, &Value::String(rule))).collect()
+        }
+        PermissionUpdate::AddDirectories(update) => {
+            let Some(file) = file(update.destination.as_ref()) else { return Vec::new() };
+            let directories = update.directories.iter().map(|path| Value::String(path.clone()));
+            directories.map(|path| part_digest("directory", file, &path)).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
 fn may_start_in(mode: &str, scopes: Scopes) -> bool {
     match mode {
         "default" | "manual" | "plan" => true,
@@ -258,3 +315,7 @@ pub fn hash(bytes: &[u8]) -> String {
     let digest = ring::digest::digest(&ring::digest::SHA256, bytes);
     digest.as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
 }
+
+#[cfg(test)]
+#[path = "trust_tests.rs"]
+mod tests;

@@ -40,7 +40,7 @@ pub(crate) fn help_if_asked() -> Option<ExitCode> {
     if first == pilothouse_sandbox::ARGUMENT {
         return Some(pilothouse_sandbox::main(arguments));
     }
-    (first == PARSER_ARGUMENT).then(|| match pilothouse_agent::run_parser_worker() {
+    (first == PARSER_ARGUMENT).then(|| match pilothouse_agent::run_parser_worker(std::io::stdout()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => refuse(&format!("Error: {error}")),
     })

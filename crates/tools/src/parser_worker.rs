@@ -5,6 +5,7 @@
 
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
+use std::os::fd::AsFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
@@ -67,14 +68,14 @@ pub fn parse_here(kind: &str, document: &[u8]) -> Result<Vec<u8>, String> {
 }
 
 /// Runs this process as a parser until its stdin ends or nobody asks for a minute. A program calls it first of all when
-/// its first argument is [`PARSER_ARGUMENT`](crate::PARSER_ARGUMENT).
+/// its first argument is [`PARSER_ARGUMENT`](crate::PARSER_ARGUMENT), with its stdout for the replies.
 ///
 /// # Errors
 /// When a limit cannot be set, or the pipes fail.
-pub fn run_parser_worker() -> io::Result<()> {
+pub fn run_parser_worker(stdout: impl AsFd) -> io::Result<()> {
     set_limits()?;
     // A library that prints would break the replies.
-    let replies = File::from(rustix::io::dup(io::stdout())?);
+    let replies = File::from(rustix::io::dup(stdout)?);
     rustix::stdio::dup2_stdout(File::options().write(true).open("/dev/null")?)?;
     // A panic is told in the reply.
     std::panic::set_hook(Box::new(|_| {}));

@@ -121,8 +121,10 @@ pub(crate) fn of_argument(launch: &Launch, argument: &str) -> (Vec<Configured>, 
     (found.servers, found.problems)
 }
 
-/// The most of a file that is read; what has more is no JSON then.
+/// The most of the user's own file that is read, which also keeps histories; what has more is no JSON then.
 const LARGEST: usize = 64 << 20;
+/// The most of a file of the project. A value takes dozens of bytes of memory for one or two in the file.
+const LARGEST_OF_PROJECT: usize = 4 << 20;
 
 struct Found<'a> {
     env: &'a dyn Fn(&str) -> Option<String>,
@@ -132,7 +134,7 @@ struct Found<'a> {
 
 impl Found<'_> {
     fn user_file(&mut self, config: &Path, cwd: &Path, launch: &Launch) {
-        let Some(file) = self.read(&config.join(".claude.json")) else { return };
+        let Some(file) = self.read(&config.join(".claude.json"), LARGEST) else { return };
         if launch.sources.user {
             self.take(file.get("mcpServers"), Some(Origin::User));
         }
@@ -144,7 +146,7 @@ impl Found<'_> {
     }
 
     fn project_file(&mut self, cwd: &Path, settings: &Settings) {
-        let Some(file) = self.read(&cwd.join(".mcp.json")) else { return };
+        let Some(file) = self.read(&cwd.join(".mcp.json"), LARGEST_OF_PROJECT) else { return };
         let disabled = settings.list(&["disabledMcpjsonServers"]);
         let is_disabled = |name: &str| disabled.iter().any(|entry| entry.value.as_str() == Some(name));
         let servers = file.get("mcpServers").and_then(Value::as_object);
@@ -194,7 +196,8 @@ impl Found<'_> {
             true => serde_json::from_str(argument).map_err(|error| format!("--mcp-config: {error}")),
             false => {
                 let path = cwd.join(argument);
-                let text = small_file::read(&path, LARGEST).map_err(|error| format!("--mcp-config: {error}"));
+                let text = small_file::read(&path, LARGEST_OF_PROJECT);
+                let text = text.map_err(|error| format!("--mcp-config: {error}"));
                 text.and_then(|text| {
                     serde_json::from_slice(&text).map_err(|error| format!("{}: {error}", path.display()))
                 })
@@ -207,8 +210,8 @@ impl Found<'_> {
         }
     }
 
-    fn read(&mut self, path: &Path) -> Option<Value> {
-        let text = match small_file::read(path, LARGEST) {
+    fn read(&mut self, path: &Path, largest: usize) -> Option<Value> {
+        let text = match small_file::read(path, largest) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return None,
             Err(error) => {

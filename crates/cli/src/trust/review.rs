@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use pilothouse_bridge::api::ProjectPart;
-use pilothouse_bridge::trust::{Review, ReviewedPart, Reviewer, hash};
+use pilothouse_bridge::trust::{Review, ReviewedPart, Reviewer, hash, part_digest};
 use pilothouse_catalog::{Places, Scope, discover};
 use pilothouse_settings::{Layer, LoadOptions, Locations, Node, Origin, Settings, Sources, Trust};
 use serde_json::{Map, Value, json};
@@ -247,11 +247,10 @@ impl<'a> Found<'a> {
     }
 
     fn part(&mut self, kind: &str, text: String, file: &str, all: &Value) {
-        let all = all.to_string();
-        let mut known = format!("{kind}\n{file}\n{all}");
+        let mut digest = part_digest(kind, file, all);
         if matches!(kind, "hook" | "mcp" | "setting") {
-            for script in self.scripts(&all) {
-                known.push_str(&format!("\n{}", hash(&script)));
+            for script in self.scripts(&all.to_string()) {
+                digest = hash(format!("{digest}\n{}", hash(&script)).as_bytes());
             }
         }
         let shown = ProjectPart {
@@ -260,7 +259,7 @@ impl<'a> Found<'a> {
             file: file.to_owned(),
             is_new: true,
         };
-        self.parts.push(ReviewedPart { shown, digest: hash(known.as_bytes()) });
+        self.parts.push(ReviewedPart { shown, digest });
     }
 
     /// The files of the project that a command names: a script that changes is another hook.

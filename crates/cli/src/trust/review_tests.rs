@@ -101,6 +101,15 @@ fn everything_that_runs_or_allows_is_shown() {
     assert_eq!((review.default_mode.as_deref(), review.users_mode), (Some("acceptEdits"), None));
 }
 
+/// The bridge names the rules that it lets a CLI write, to agree to them.
+#[test]
+fn a_rule_is_known_by_its_file_and_its_text() {
+    let place = Place::new();
+    place.write("project/.claude/settings.local.json", r#"{"permissions": {"allow": ["Bash(npm test)"]}}"#);
+    let expected = part_digest("allow", ".claude/settings.local.json", &json!("Bash(npm test)"));
+    assert_eq!(place.review().parts[0].digest, expected);
+}
+
 #[test]
 fn a_hook_or_its_script_that_changes_is_new_again() {
     let place = Place::new();

@@ -32,7 +32,7 @@ fn worker() -> pilothouse_tools::ParserProgram {
 #[test]
 #[ignore = "the parser process of the other tests"]
 fn parser_process() {
-    pilothouse_tools::run_parser_worker().unwrap();
+    pilothouse_tools::run_parser_worker(std::io::stdout()).unwrap();
 }
 
 impl Project {

@@ -13,7 +13,7 @@ use crate::api::{
 };
 use crate::auth::Project;
 use crate::render;
-use crate::session::decide::Verdict;
+use crate::session::decide::{ToTheCli, Verdict};
 use crate::session::recorder::Recorder;
 use crate::session::refusal::Refusal;
 
@@ -150,6 +150,9 @@ impl Actor {
         let always =
             matches!(verdict, Verdict::Always(..)).then_some(ruling.decision == Decision::AllowedAlways);
         let (decision, told) = (ruling.decision, ruling.answer);
+        if let ToTheCli::AllowUpdating(updates) = &told {
+            self.project.clearance().agree_to(self.project.path(), updates, &by);
+        }
         // The CLI is told only after the decision is in the log. A request that is dropped because it could not be
         // stored is denied.
         let then = move |stored: Result<_, _>| {
