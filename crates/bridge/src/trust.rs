@@ -299,7 +299,8 @@ fn written_parts(update: &PermissionUpdate) -> Vec<String> {
 fn may_start_in(mode: &str, scopes: Scopes) -> bool {
     match mode {
         "default" | "manual" | "plan" => true,
-        "bypassPermissions" => scopes.has(Scope::Bypass),
+        // An owner confirms it each time, which a file cannot.
+        "bypassPermissions" => false,
         _ => scopes.has(Scope::Configure),
     }
 }

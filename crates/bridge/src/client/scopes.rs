@@ -42,9 +42,9 @@ fn usual(message: &ClientMessage) -> Scope {
         | ClientMessage::Answer(_) => Scope::Approve,
         ClientMessage::SetMode(_)
         | ClientMessage::SetModel(_)
-        | ClientMessage::TrustProject(_)
         | ClientMessage::RenameSession(_)
         | ClientMessage::ArchiveSession(_) => Scope::Configure,
+        ClientMessage::TrustProject(_) => Scope::Owner,
     }
 }
 

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use pilothouse::sessions::project_key;
+use pilothouse_bridge::auth::Scopes;
 use pilothouse_bridge::trust::{ProjectTrust, Review, TrustBook};
 use serde_json::{Map, Value, json};
 
@@ -116,12 +117,13 @@ async fn play(file: &Path) -> Vec<Value> {
     put_session_on_disk(&place);
     let hub = place.hub().await;
     guard(&place, &hub, &lines[0]["review"]);
+    let scopes = if lines[0]["owner"] == true { Scopes::owner() } else { Scopes::usual() };
     let mut peers: HashMap<String, Peer> = HashMap::new();
     let mut names = Names { project: place.project(), known: Vec::new() };
     let mut out = vec![lines[0].clone()];
     for line in &lines[1..] {
         let who = line["who"].as_str().unwrap_or(FIRST);
-        let peer = peers.entry(who.to_owned()).or_insert_with(|| place.original(&hub, who));
+        let peer = peers.entry(who.to_owned()).or_insert_with(|| place.client(&hub, who, scopes));
         let mut played = line.clone();
         if let Some(message) = line.get("client") {
             peer.say(names.real(message)).await;

@@ -66,7 +66,7 @@ async fn a_project_that_nobody_trusts_is_started_without_its_files_but_with_what
     let review =
         Review { parts: vec![part("hook", "SessionStart: ./run.sh")], restrictions, ..Review::default() };
     let (hub, files) = guarded(&place, review).await;
-    let mut peer = modern(&place, &hub, Scopes::usual()).await;
+    let mut peer = modern(&place, &hub, Scopes::owner()).await;
 
     let started = argv(&place, &mut peer).await;
     assert_eq!(value(&started, "--setting-sources"), Some("user"), "{started:?}");
@@ -103,7 +103,7 @@ async fn a_broken_settings_file_is_agreed_to_before_a_session_starts() {
     let place = Place::new("argv");
     let review = Review { broken: vec![part("broken", "expected a comma")], ..Review::default() };
     let (hub, files) = guarded(&place, review).await;
-    let mut peer = modern(&place, &hub, Scopes::usual()).await;
+    let mut peer = modern(&place, &hub, Scopes::owner()).await;
     peer.say(json!({"type": "start", "projectPath": place.project()})).await;
     let error = peer.until("error").await;
     assert_eq!(error["errorCode"], "trust_required");
@@ -124,7 +124,11 @@ async fn the_mode_of_a_project_gives_a_device_no_more_than_its_scopes() {
     for (mode, scopes, expected) in [
         ("acceptEdits", vec![Scope::Observe, Scope::Input], Some("default")),
         ("acceptEdits", vec![Scope::Observe, Scope::Input, Scope::Configure], None),
-        ("bypassPermissions", vec![Scope::Observe, Scope::Input, Scope::Configure], Some("default")),
+        (
+            "bypassPermissions",
+            vec![Scope::Observe, Scope::Input, Scope::Configure, Scope::Bypass],
+            Some("default"),
+        ),
         ("plan", vec![Scope::Observe, Scope::Input], None),
     ] {
         let place = Place::new("argv");
@@ -138,11 +142,11 @@ async fn the_mode_of_a_project_gives_a_device_no_more_than_its_scopes() {
 }
 
 #[tokio::test]
-async fn a_device_with_few_scopes_can_look_but_not_trust() {
+async fn a_device_that_is_no_owner_can_look_but_not_trust() {
     let place = Place::new("argv");
     let review = Review { parts: vec![part("hook", "a")], ..Review::default() };
     let (hub, _files) = guarded(&place, review).await;
-    let mut peer = modern(&place, &hub, [Scope::Observe, Scope::Input].into_iter().collect()).await;
+    let mut peer = modern(&place, &hub, Scopes::program()).await;
     let shown = look(&place, &mut peer).await;
     peer.say(json!({"type": "trust_project", "projectPath": place.project(), "digest": shown["digest"]}))
         .await;

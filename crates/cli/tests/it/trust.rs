@@ -92,30 +92,3 @@ fn the_agent_refuses_broken_settings_when_it_is_told_to() {
         assert!(ran.stderr_tail.contains("settings.json"), "{}", ran.stderr_tail);
     }
 }
-
-/// The files of a hostile project, with the agent of this workspace: nothing of them runs before somebody trusts them.
-#[test]
-fn hooks_and_servers_of_a_project_run_only_when_it_is_trusted() {
-    let sandbox = Sandbox::new().unwrap();
-    let script = sandbox.write("script.toml", "[[turn]]\nsay = \"done\"\n").unwrap();
-    sandbox.write(".claude/settings.json", &HOOK.replace("touch ran", "touch hook-ran")).unwrap();
-    let server = r#"{"mcpServers": {"s": {"command": "sh", "args": ["-c", "touch server-ran; exec cat"]}}}"#;
-    sandbox.write(".mcp.json", server).unwrap();
-    for (flags, runs) in [(&[][..], false), (&["--trust"], true)] {
-        let mut spawn = Spawn::new(env!("CARGO_BIN_EXE_pilothouse"))
-            .args(["run", "go", "--claude", env!("CARGO_BIN_EXE_pilothouse-agent")])
-            .args(flags)
-            .args(["--", "--script"])
-            .arg(&script)
-            .cwd(sandbox.project())
-            .env_clear();
-        for (name, value) in sandbox.env("http://127.0.0.1:9") {
-            spawn = spawn.env(name, value);
-        }
-        let ran = spawn.run_blocking(b"", Limits::default()).unwrap();
-        assert!(ran.success(), "{flags:?}: {}", ran.stderr_tail);
-        for made in ["hook-ran", "server-ran"] {
-            assert_eq!(sandbox.read(made).is_ok(), runs, "{flags:?} {made}: {}", ran.stderr_tail);
-        }
-    }
-}

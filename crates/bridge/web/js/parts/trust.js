@@ -19,13 +19,14 @@ const KINDS = {
  *
  * @param {App} app
  * @param {string} projectPath
+ * @param {AbortSignal} [signal] nobody waits for it any more
  * @returns {Promise<boolean>} whether a session may start there
  */
-export async function settled(app, projectPath) {
+export async function settled(app, projectPath, signal) {
   /** @type {ProjectReview} */
   let review;
   try {
-    review = await app.bridge.review(projectPath);
+    review = await app.bridge.review(projectPath, signal);
   } catch (error) {
     // A bridge that does not look at files has nothing to ask; what else is wrong, the start says.
     if (error instanceof Refused) return true;
@@ -40,11 +41,12 @@ export async function settled(app, projectPath) {
       h('p', { class: 'muted' }, isBroken
         ? 'A settings file cannot be read, so its rules do not hold. Nothing starts until you agree.'
         : 'Its files run programs or allow something. Without your trust they stay off.'),
+      app.bridge.may('owner') ? null : h('p', {}, 'Only an owner’s device can trust it.'),
       h('p', { class: 'mono small trust-path' }, review.projectPath),
       h('ul', { class: 'trust-parts' }, [...review.broken, ...review.parts].map(partRow)),
       h('div', { class: 'sheet-foot' }, h('div', { class: 'buttons end' },
         h('button', { class: 'button', type: 'button', onclick: () => { goesOn = !isBroken; close(); } }, 'Not now'),
-        app.bridge.may('configure')
+        app.bridge.may('owner')
           ? h('button', { class: 'button primary', type: 'button', ...guarded(), onclick: () => trust().then(close) }, isBroken ? 'Go on without it' : 'Trust')
           : null)),
     ]);

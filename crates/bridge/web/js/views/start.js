@@ -63,7 +63,7 @@ export function startSheet(app) {
       if (problem.textContent !== '') return;
       button.disabled = true;
       try {
-        if (!await settled(app, project.value.trim())) {
+        if (!await settled(app, project.value.trim(), given.signal)) {
           button.disabled = false;
           return;
         }

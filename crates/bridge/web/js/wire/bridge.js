@@ -56,10 +56,11 @@ export class Bridge {
    * What the files of a project would run and allow.
    *
    * @param {string} projectPath
+   * @param {AbortSignal} [signal] nobody waits for it any more
    * @returns {Promise<ProjectReview>}
    */
-  async review(projectPath) {
-    return /** @type {any} */ (await this.link.request({ type: 'review_project', projectPath }));
+  async review(projectPath, signal) {
+    return /** @type {any} */ (await this.link.insist({ type: 'review_project', projectPath }, signal));
   }
 
   /**

@@ -183,7 +183,7 @@ export class Connection {
    * Asks until there is an answer, over the next connection if this one breaks: for what the bridge does once, however often
    * it is asked.
    *
-   * @param {{type: string, clientMessageId: string, [member: string]: any}} message
+   * @param {{type: string, clientMessageId?: string, [member: string]: any}} message
    * @param {AbortSignal} [signal] nobody waits any more
    * @returns {Promise<Message>}
    */
