@@ -33,6 +33,9 @@ pub(crate) fn cause(cause: &Cause) -> String {
         Cause::ReadsAstray => {
             "which files it reads depends on where `cd` leads; `cd ./name` makes that certain".to_owned()
         }
+        Cause::Shifted { word } => {
+            format!("what `{word}` leads to depends on another part of the command; run them one by one")
+        }
         Cause::NotUnderstood => "what its script does is not looked into".to_owned(),
         Cause::Opaque => "what it does depends on more than its words".to_owned(),
         Cause::MovedTwice => "it changes the directory more than once".to_owned(),

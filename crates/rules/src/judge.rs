@@ -3,8 +3,9 @@
 //! directories, and those that steer other programs, are asked about all the same.
 
 mod reading;
+mod shifting;
 
-use self::reading::is_beyond_knowing;
+use self::{reading::is_beyond_knowing, shifting::Shifts};
 use crate::{
     behavior::Behavior,
     commands::{self, Acceptance, FileWord, Operands, Usage},
@@ -63,6 +64,8 @@ pub(crate) enum Cause {
     NotFollowed { by_redirect: bool },
     /// Which files it reads depends on where `cd` leads.
     ReadsAstray,
+    /// What this word leads to depends on another part of the command.
+    Shifted { word: String },
     /// It is written in a language of its own.
     NotUnderstood,
     /// What it does depends on more than its words, so no rule is offered for it.
@@ -95,9 +98,12 @@ pub(crate) fn judge(parts: &[PlainCommand], context: &Context, index: &Index) ->
     let jumps = parts.iter().filter(moves).count();
     // Where files must not be read, nothing is read relative to such a place either.
     let guarded = !index.of(Behavior::Deny).paths(Access::Read).is_empty();
+    let targets: Vec<String> = parts.iter().filter(moves).map(target).collect();
+    let all_directories = moved_directories(&targets, context);
+    let shifts = Shifts::of(parts, &all_directories, context);
     let mut passed: Vec<String> = Vec::new();
     let mut verdicts = Vec::with_capacity(parts.len());
-    for part in parts {
+    for (at, part) in parts.iter().enumerate() {
         let directories = moved_directories(&passed, context);
         let judge =
             Judge { context, index, directories: &directories, astray, astray_reads: astray && guarded };
@@ -118,6 +124,11 @@ pub(crate) fn judge(parts: &[PlainCommand], context: &Context, index: &Index) ->
             }
         } else if jumps > 0 && program(part) == "git" {
             outcome = Outcome::Ask(Cause::MovedGit);
+        }
+        if !matches!(outcome, Outcome::Ask(_))
+            && let Some(word) = shifts.unsettles(at, part, &all_directories, context)
+        {
+            outcome = Outcome::Ask(Cause::Shifted { word });
         }
         verdicts.push(PartVerdict { text: part.text(), outcome });
     }

@@ -156,6 +156,11 @@ impl PathPattern {
         }
     }
 
+    /// Whether it names files wherever they are.
+    pub(crate) fn is_floating(&self) -> bool {
+        self.floating
+    }
+
     /// Whether a file below this directory could be covered.
     pub(crate) fn may_match_below(&self, directory: &[&str]) -> bool {
         let shared = self.root.len().min(directory.len());

@@ -5,13 +5,13 @@ use std::sync::LazyLock;
 use crate::{
     behavior::Behavior,
     call::ToolCall,
-    commands::{self, FileWord},
+    commands::{self, FileWord, Place, Spread},
     context::Context,
     expansion::{self, Classes, Found},
     glob::Glob,
     index::{Access, Index, RuleId},
     path_pattern::{PathPattern, Possible},
-    paths::{self, base_name},
+    paths::{self, EntryKind, Listing, base_name},
     shell::{
         Shell,
         deep::{DeepCommand, Route, Unseen},
@@ -50,7 +50,7 @@ pub(crate) fn restriction(
     context: &Context,
     index: &Index,
 ) -> Option<Restriction> {
-    let mut found = Search { context, index, strictest: None };
+    let mut found = Search { context, index, strictest: None, budget: MOST_ENTRIES };
     for behavior in [Behavior::Deny, Behavior::Ask] {
         found.whole_tool(call, behavior);
         match kind {
@@ -92,10 +92,15 @@ pub(crate) fn matches_name(content: &str, name: &str) -> bool {
     }
 }
 
+/// Entries below directories that one decision looks at; what has more is asked about.
+const MOST_ENTRIES: usize = 4_000;
+
 struct Search<'a> {
     context: &'a Context,
     index: &'a Index,
     strictest: Option<Restriction>,
+    /// Entries of directories that may still be looked at.
+    budget: usize,
 }
 
 impl Search<'_> {
@@ -213,7 +218,7 @@ impl Search<'_> {
         if self.index.of(behavior).names_program("git") {
             let alias = |part: &&DeepCommand| {
                 let (first, arguments) = part.words.split_first()?;
-                let subcommand = git_arguments(arguments).first()?;
+                let subcommand = commands::git::from_subcommand(arguments).first()?;
                 let is_open = base_name(&first.text) == "git" && !commands::git::is_own(&subcommand.text);
                 is_open.then_some(())
             };
@@ -281,6 +286,7 @@ impl Search<'_> {
             if let Some(walk) = walk {
                 self.below(part, walk, behavior, &directories);
             }
+            self.spread(part, &commands::spread(name, arguments), behavior, &directories);
             match &usage {
                 Some(usage) => {
                     for file in usage.reads.iter().chain(&usage.suspects) {
@@ -310,6 +316,135 @@ impl Search<'_> {
                 }
             }
         }
+    }
+
+    /// What a command puts into directories, and what it takes away with them.
+    fn spread(
+        &mut self,
+        part: &DeepCommand,
+        spread: &Spread<'_>,
+        behavior: Behavior,
+        directories: &[String],
+    ) {
+        let context = self.context;
+        for directory in directories {
+            let path = |place: &Place<'_>| match place {
+                Place::Here => Some(directory.clone()),
+                Place::Repository => None,
+                Place::At(file) => {
+                    let text = paths::expand_tilde(file.text, &context.home)?;
+                    Some(paths::absolute(&text, directory))
+                }
+            };
+            for (place, name) in &spread.into {
+                let Some(target) = path(place) else { continue };
+                let is_dir = context.files.is_dir(&target);
+                if is_dir != Some(false) {
+                    let text = format!("{}/{name}", target.trim_end_matches('/'));
+                    let word = Word { raw: text.clone(), text: text.clone(), ..Word::default() };
+                    self.file(&word, &text, true, behavior, &["/".to_owned()], is_dir == Some(true));
+                }
+            }
+            for place in &spread.fills {
+                let target = path(place);
+                let segments = target.as_deref().map(segments);
+                let hit = self.index.of(behavior).paths(Access::Edit).iter().find(|(pattern, _)| {
+                    let known_names = spread.from_disk && pattern.is_floating();
+                    !known_names
+                        && segments.as_deref().is_none_or(|segments| pattern.may_match_below(segments))
+                });
+                if let Some((_, rule)) = hit {
+                    let below =
+                        target.map_or_else(|| "in the repository".to_owned(), |path| format!("below {path}"));
+                    self.ask(
+                        *rule,
+                        part,
+                        format!("it may change any file {below}, perhaps one that a rule names"),
+                    );
+                }
+            }
+            for place in &spread.takes {
+                for start in self.named(place, directory) {
+                    self.take(part, &start, behavior);
+                }
+            }
+        }
+    }
+
+    /// The paths that a word names, those of a pattern by the disk.
+    fn named(&self, place: &Place<'_>, directory: &str) -> Vec<String> {
+        let Place::At(file) = place else { return vec![directory.to_owned()] };
+        let Some(text) = paths::expand_tilde(file.text, &self.context.home) else { return Vec::new() };
+        if file.word.glob
+            && let Found::Paths(found) =
+                expansion::expand(&text, directory, Classes::Exact, &*self.context.files)
+        {
+            return found;
+        }
+        vec![paths::absolute(&text, directory)]
+    }
+
+    /// A directory that is moved, removed or changed takes along the files below it that a rule names.
+    fn take(&mut self, part: &DeepCommand, start: &str, behavior: Behavior) {
+        let rules = self.index.of(behavior);
+        let files = &*self.context.files;
+        let patterns = || rules.paths(Access::Read).iter().chain(rules.paths(Access::Edit));
+        let found = match files.is_dir(start) {
+            Some(false) => return,
+            Some(true) => self.covered_below(start, behavior),
+            // Nothing is there, or nobody can look.
+            None if files.list(start, 1).is_some() => return,
+            None => Err(false),
+        };
+        let hit = found.unwrap_or_else(|looked| {
+            let segments = segments(start);
+            let may = |pattern: &PathPattern| {
+                (looked || !pattern.is_floating()) && pattern.may_match_below(&segments)
+            };
+            patterns().find(|(pattern, _)| may(pattern)).map(|(_, rule)| *rule)
+        });
+        if let Some(rule) = hit {
+            self.ask(rule, part, format!("it takes all below {start}, perhaps a file that a rule names"));
+        }
+    }
+
+    /// The rule for a file that lies below a directory; an error where there is too much to look at.
+    fn covered_below(&mut self, start: &str, behavior: Behavior) -> Result<Option<RuleId>, bool> {
+        let rules = self.index.of(behavior);
+        let mut open = vec![start.to_owned()];
+        while let Some(directory) = open.pop() {
+            let entries = match self.context.files.list(&directory, self.budget) {
+                Some(Listing::Entries(entries)) => entries,
+                Some(Listing::Absent) => continue,
+                Some(Listing::Unreadable) => {
+                    self.budget = 0;
+                    return Err(true);
+                }
+                None => return Err(false),
+            };
+            self.budget = self.budget.saturating_sub(entries.len() + 1);
+            for entry in entries {
+                let path = format!("{}/{}", directory.trim_end_matches('/'), entry.name);
+                let covering = rules.path(Access::Read, &path, true);
+                if let Some(rule) = covering.or_else(|| rules.path(Access::Edit, &path, true)) {
+                    return Ok(Some(rule));
+                }
+                if entry.kind == EntryKind::Directory {
+                    open.push(path);
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    fn ask(&mut self, rule: RuleId, part: &DeepCommand, detail: String) {
+        self.note(Restriction {
+            behavior: Behavior::Ask,
+            rule: Some(rule),
+            subcommand: Some(part.text()),
+            detail,
+            whole_tool: false,
+        });
     }
 
     /// Checks one file word. `known` says that the command certainly opens it; a mere mention only asks.
@@ -514,7 +649,7 @@ fn search<'a>(
             ..search(or_here(usage.reads.clone()))
         }),
         "git" => {
-            let (subcommand, rest) = git_arguments(arguments).split_first()?;
+            let (subcommand, rest) = commands::git::from_subcommand(arguments).split_first()?;
             (subcommand.text == "grep").then(|| search(or_here(git_grep_starts(rest))))
         }
         _ if usage.recursive => {
@@ -563,6 +698,10 @@ fn git_grep_starts(arguments: &[Word]) -> Vec<FileWord<'_>> {
     }
 }
 
+fn segments(path: &str) -> Vec<&str> {
+    path.split('/').filter(|segment| !segment.is_empty()).collect()
+}
+
 /// The words of a command, its program by the last part of its path.
 fn plain_words(part: &DeepCommand) -> Vec<&str> {
     let mut words: Vec<&str> = part.words.iter().map(|word| word.text.as_str()).collect();
@@ -592,25 +731,12 @@ fn command_forms(part: &DeepCommand) -> Vec<String> {
     }
     if name == "git" {
         // `git -C dir push` is a push.
-        let rest = git_arguments(arguments);
+        let rest = commands::git::from_subcommand(arguments);
         if rest.len() < arguments.len() {
             forms.push(join(rest));
         }
     }
     forms
-}
-
-/// The words of a git command from its subcommand on.
-fn git_arguments(arguments: &[Word]) -> &[Word] {
-    let mut rest = arguments;
-    while let Some((option, after)) = rest.split_first().filter(|(word, _)| word.text.starts_with('-')) {
-        let valued = matches!(
-            option.text.as_str(),
-            "-C" | "-c" | "--git-dir" | "--work-tree" | "--namespace" | "--exec-path" | "--config-env"
-        );
-        rest = if valued { after.get(1..).unwrap_or_default() } else { after };
-    }
-    rest
 }
 
 /// Every directory the command may be in when a part of it runs.

@@ -251,6 +251,19 @@ fn in_cluster(text: &str, option: &str) -> bool {
     option.as_bytes().get(1).is_some_and(|letter| letters.any(|own| own == *letter))
 }
 
+/// The words of a git command from its subcommand on.
+pub(crate) fn from_subcommand(arguments: &[Word]) -> &[Word] {
+    let mut rest = arguments;
+    while let Some((option, after)) = rest.split_first().filter(|(word, _)| word.text.starts_with('-')) {
+        let valued = matches!(
+            option.text.as_str(),
+            "-C" | "-c" | "--git-dir" | "--work-tree" | "--namespace" | "--exec-path" | "--config-env"
+        );
+        rest = if valued { after.get(1..).unwrap_or_default() } else { after };
+    }
+    rest
+}
+
 /// Whether a subcommand is one of git's own, so that no alias can stand for it.
 pub(crate) fn is_own(subcommand: &str) -> bool {
     KNOWN.contains(&subcommand)

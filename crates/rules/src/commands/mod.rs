@@ -8,6 +8,7 @@ mod options;
 mod profile;
 mod sed_script;
 mod special;
+mod spread;
 mod subcommands;
 mod writers;
 
@@ -20,6 +21,7 @@ pub(crate) use self::{
         TestVerdict, docker_only_tells, find, inside_xargs, is_filter_of_modules, is_open_filter,
         runs_its_arguments, sed, shows_environment, takes_no_dash, tells_its_version, test,
     },
+    spread::{Place, Spread, spread},
     subcommands::names_command,
     writers::{changed_files, likely_written},
 };

@@ -212,7 +212,7 @@ pub(crate) fn changed_files<'a>(name: &str, arguments: &'a [Word]) -> Option<Vec
 }
 
 /// The values of options that name a file to write, in all forms: `-o f`, `-of`, `-xof`, `--output f`, `--output=f`, `--outp f`.
-fn written_by_options<'a>(arguments: &'a [Word], options: &[&str]) -> Vec<FileWord<'a>> {
+pub(super) fn written_by_options<'a>(arguments: &'a [Word], options: &[&str]) -> Vec<FileWord<'a>> {
     let mut written = Vec::new();
     for (at, word) in arguments.iter().enumerate() {
         let text = word.text.as_str();

@@ -18,6 +18,8 @@
 //! - `p_deny_read_*`, `p_deny_edit_bash`, and the ask rules for files of `p_ask_shapes`: a file that must not be read is not
 //!   read by pagers, archivers, recursive searches, through globs, substitutions and scripts either, nor changed, and a
 //!   command that nobody knows and that names it is asked about.
+//! - A rule about the change of files is also held against what is put into directories, or taken with them, and against
+//!   git where it changes files of its own choice (`git pull`).
 //! - `p_path_*_deny`: a deny pattern that names files at any depth is held against the whole disk, not only the project.
 //! - Text that is no shell command (`ls |`, `ls ;; ls`, `echo 'a`, `if ls`): what cannot be understood is asked about.
 //! - Characters that do not show, such as the one that turns the direction of writing.
