@@ -3,7 +3,6 @@
 //! Each message is encrypted for the browser that subscribed (RFC 8291), so that the push service in between sees nothing
 //! but its size, and signed by the bridge's own key (RFC 8292).
 
-mod encrypt;
 mod endpoint;
 mod send;
 mod subscriptions;

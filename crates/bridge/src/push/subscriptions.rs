@@ -7,6 +7,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
+use web_push_native::Auth;
+use web_push_native::p256::PublicKey;
 
 use crate::auth::{DeviceId, write_private};
 
@@ -52,15 +54,17 @@ pub(super) struct Keys {
 }
 
 impl Subscription {
-    /// Its public key and its secret, as bytes.
-    pub(super) fn keys(&self) -> Result<(Vec<u8>, Vec<u8>), PushError> {
+    /// The keys that messages for this browser are encrypted with.
+    pub(super) fn keys(&self) -> Result<(PublicKey, Auth), PushError> {
         let decode = |text: &str, length: usize, name: &str| match URL_SAFE_NO_PAD
             .decode(text.trim_end_matches('='))
         {
             Ok(bytes) if bytes.len() == length => Ok(bytes),
             _ => Err(PushError::NoSubscription(format!("`{name}` has to be {length} bytes in base64url"))),
         };
-        Ok((decode(&self.keys.p256dh, 65, "p256dh")?, decode(&self.keys.auth, 16, "auth")?))
+        let public = PublicKey::from_sec1_bytes(&decode(&self.keys.p256dh, 65, "p256dh")?)
+            .map_err(|_| PushError::NoSubscription("`p256dh` is not a P-256 public key".to_owned()))?;
+        Ok((public, Auth::clone_from_slice(&decode(&self.keys.auth, 16, "auth")?)))
     }
 }
 

@@ -115,7 +115,7 @@ impl Browser {
         assert_eq!(status(&answer), 200, "{answer}");
     }
 
-    /// What it reads. Decrypted by another implementation than the one that encrypts.
+    /// The message that the browser decrypts.
     fn read(&self, heard: &Heard) -> Value {
         assert_eq!(heard.headers["content-encoding"], "aes128gcm");
         let auth = Auth::clone_from_slice(&self.auth);
