@@ -417,3 +417,28 @@ export async function a_decision_that_was_lost_on_its_way_is_said_to_be(world) {
   await allow(page).click();
   await until('it ran', () => world.has('lost.txt'));
 }
+
+export async function a_decision_that_the_network_held_back_is_refused(world) {
+  await world.serve();
+  const page = await world.page();
+  /** @type {null | (() => void)} */
+  let deliver = null;
+  await page.routeWebSocket(/\/ws$/, (socket) => {
+    const bridge = socket.connectToServer();
+    socket.onMessage((text) => {
+      if (JSON.parse(text).type === 'approve' && deliver === null) deliver = () => bridge.send(text);
+      else bridge.send(text);
+    });
+  });
+  await page.reload();
+  await page.locator('.list-head .sync.live').waitFor({ state: 'attached' });
+  await world.start(page, 'run touch late.txt');
+  await allow(page).click();
+  await until('the decision is under way', () => deliver !== null);
+  await pause(10_500);
+  await Promise.all([page.locator('.toast').getByText('arrived too late').waitFor(), deliver()]);
+  await pause(300);
+  assert.equal(world.has('late.txt'), false);
+  await allow(page).click();
+  await until('it ran', () => world.has('late.txt'));
+}

@@ -192,9 +192,9 @@ fn every_event_is_read_back_as_it_was_written() {
 
 #[test]
 fn a_reply_carries_the_name_of_its_request() {
-    let reply = Reply::from(Pong {});
-    assert_eq!(reply.encode(None), r#"{"type":"pong"}"#);
-    assert_eq!(reply.encode(Some(&"7".into())), r#"{"type":"pong","requestId":"7"}"#);
+    let reply = Reply::from(Pong { now: 0 });
+    assert_eq!(reply.encode(None), r#"{"type":"pong","now":0}"#);
+    assert_eq!(reply.encode(Some(&"7".into())), r#"{"type":"pong","requestId":"7","now":0}"#);
     let status = Reply::from(Status { status: ProcessStatus::WaitingApproval, session_id: "s".into() });
     assert_eq!(status.encode(None), r#"{"type":"status","status":"waiting_approval","sessionId":"s"}"#);
     assert_eq!(Reply::decode(&status.encode(None)).unwrap(), status);

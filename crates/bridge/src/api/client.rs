@@ -184,6 +184,10 @@ pub struct Approve {
     /// The `digest` of the request that the user was shown: a request that is not that one is not decided. *Extension.*
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
+    /// When the decision is too old to count, in milliseconds by the bridge's clock (`now` of `pong`): a network that comes
+    /// back must not deliver a decision that the user has given up. *Extension.*
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires: Option<i64>,
 }
 
 /// Lets a tool call run, and others like it.
@@ -205,6 +209,10 @@ pub struct ApproveAlways {
     /// The `digest` of the request that the user was shown: a request that is not that one is not decided. *Extension.*
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
+    /// When the decision is too old to count, in milliseconds by the bridge's clock (`now` of `pong`): a network that comes
+    /// back must not deliver a decision that the user has given up. *Extension.*
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires: Option<i64>,
 }
 
 /// Refuses a tool call, or keeps planning.
@@ -225,6 +233,10 @@ pub struct Reject {
     /// The `digest` of the request that the user was shown: a request that is not that one is not decided. *Extension.*
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
+    /// When the decision is too old to count, in milliseconds by the bridge's clock (`now` of `pong`): a network that comes
+    /// back must not deliver a decision that the user has given up. *Extension.*
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires: Option<i64>,
 }
 
 /// Answers the model's questions.
@@ -241,6 +253,10 @@ pub struct Answer {
     /// The `digest` of the request that the user was shown: a request that is not that one is not decided. *Extension.*
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
+    /// When the decision is too old to count, in milliseconds by the bridge's clock (`now` of `pong`): a network that comes
+    /// back must not deliver a decision that the user has given up. *Extension.*
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires: Option<i64>,
 }
 
 /// Asks for sessions.

@@ -73,6 +73,8 @@ pub enum ErrorCode {
     Refused,
     /// The request that the client's user was shown is not the one that is open: show it again.
     StaleApproval,
+    /// The decision arrived after its `expires`: ask the user again.
+    Expired,
     /// The message to the model is no longer in the queue.
     NotQueued,
     /// Too many messages in too short a time.

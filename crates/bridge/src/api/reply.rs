@@ -410,4 +410,7 @@ pub struct Presence {
 
 /// The bridge is there.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-pub struct Pong {}
+pub struct Pong {
+    /// The bridge's clock, in milliseconds since 1970.
+    pub now: i64,
+}

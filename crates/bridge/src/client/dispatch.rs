@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use jiff::Timestamp;
+
 use super::{Client, Gone, Sink, scopes};
 use crate::api::{
     ApprovalId, Approve, ClientMessage, ErrorCode, ErrorReply, GetHistory, PROTOCOL, Pong, Received,
@@ -84,21 +86,25 @@ impl Client {
                 self.command(session, What::Input(input), request_id).await
             }
             ClientMessage::Approve(approve) => {
-                let Approve { session_id, id, digest } = approve;
+                let Approve { session_id, id, digest, expires } = approve;
+                must_be_fresh(expires)?;
                 self.decide(session_id, id, digest, Verdict::Allow, request_id).await
             }
             ClientMessage::ApproveAlways(always) => {
+                must_be_fresh(always.expires)?;
                 let (session, id, digest) =
                     (always.session_id.clone(), always.id.clone(), always.digest.clone());
                 let verdict = Verdict::Always(always, self.device.scopes);
                 self.decide(session, id, digest, verdict, request_id).await
             }
             ClientMessage::Reject(reject) => {
+                must_be_fresh(reject.expires)?;
                 let (session, id, digest) =
                     (reject.session_id.clone(), reject.id.clone(), reject.digest.clone());
                 self.decide(session, id, digest, Verdict::Deny(reject), request_id).await
             }
             ClientMessage::Answer(answer) => {
+                must_be_fresh(answer.expires)?;
                 let (session, id, digest) =
                     (answer.session_id.clone(), answer.tool_use_id.clone(), answer.digest.clone());
                 self.decide(session, id, digest, Verdict::Answer(answer), request_id).await
@@ -182,7 +188,9 @@ impl Client {
                 self.viewing = visible.visible.then(|| self.hub.viewers().begin(&self.device.id));
                 Ok(())
             }
-            ClientMessage::Ping(_) => Ok(self.reply(Pong {}, request_id, sink).await?),
+            ClientMessage::Ping(_) => {
+                Ok(self.reply(Pong { now: Timestamp::now().as_millisecond() }, request_id, sink).await?)
+            }
         }
     }
 
@@ -406,4 +414,13 @@ fn named_session(message: &ClientMessage) -> Option<SessionId> {
         ClientMessage::Subscribe(message) => Some(message.session_id.clone()),
         _ => None,
     }
+}
+
+/// Refuses a decision that was under way for so long that the user may have given it up.
+fn must_be_fresh(expires: Option<i64>) -> Result<(), Refusal> {
+    if expires.is_some_and(|expires| Timestamp::now().as_millisecond() > expires) {
+        let message = "the decision arrived too late, so nothing was decided: decide again";
+        return Err(Refusal::new(ErrorCode::Expired, message));
+    }
+    Ok(())
 }

@@ -22,8 +22,8 @@ use crate::trust;
 const FIRST: &str = "phone";
 
 /// Members that have a time or what follows from one.
-const TIMES: [&str; 8] =
-    ["at", "createdAt", "updatedAt", "modifiedAt", "startedAt", "turnStartedAt", "addedAt", "version"];
+const TIMES: [&str; 9] =
+    ["at", "createdAt", "updatedAt", "modifiedAt", "startedAt", "turnStartedAt", "addedAt", "version", "now"];
 
 /// Members that tell messages of one type apart.
 const TELLING: [&str; 6] = ["subtype", "state", "status", "text", "duplicate", "devices"];

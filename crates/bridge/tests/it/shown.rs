@@ -55,6 +55,31 @@ async fn a_decision_with_another_digest_is_refused_and_decides_nothing() {
 }
 
 #[tokio::test]
+async fn a_decision_that_arrives_after_it_expired_decides_nothing() {
+    let place = Place::new("as_told");
+    let hub = place.hub().await;
+    let (mut peer, session) = place.started(&hub).await;
+    peer.say(json!({"type": "ping"})).await;
+    let now = peer.until("pong").await["now"].as_i64().unwrap();
+    let told = json!([ask("t1", "ls")]).to_string();
+    peer.say(json!({"type": "input", "text": told, "sessionId": session})).await;
+    let asked = peer.until("permission_request").await;
+    let expiring = |mut decision: Value, expires: i64| {
+        decision["expires"] = json!(expires);
+        with_digest(decision, &asked["digest"])
+    };
+    for decision in decisions(&asked) {
+        let reply = replied(&mut peer, expiring(decision.clone(), now - 1)).await;
+        assert_eq!(reply["errorCode"], "expired", "{decision}: {reply}");
+    }
+    assert_eq!(peer.count("permission_resolved"), 0);
+    peer.say(expiring(decisions(&asked)[0].clone(), now + 60_000)).await;
+    let [reply, _] = peer.until_all(["approval_reply", "result"]).await;
+    assert_eq!(reply["status"], "accepted", "{reply}");
+    hub.shut_down("the test").await;
+}
+
+#[tokio::test]
 async fn an_approval_of_a_call_whose_input_has_changed_is_refused() {
     let place = Place::new("as_told");
     let hub = place.hub().await;

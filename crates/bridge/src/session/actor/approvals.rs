@@ -85,6 +85,7 @@ impl Actor {
             session_id: None,
             stop: None,
             digest: None,
+            expires: None,
         };
         let (nobody, _) = oneshot::channel();
         self.decide(id, None, &Verdict::Deny(reject), "the time limit".to_owned(), nobody).await;

@@ -125,7 +125,7 @@ export class Bridge {
    * @param {Approval} approval
    */
   approve(sessionId, approval) {
-    return this.link.request({ type: 'approve', sessionId, ...shown(approval) });
+    return this.link.request({ type: 'approve', sessionId, ...this.#shown(approval) });
   }
 
   /**
@@ -135,7 +135,7 @@ export class Bridge {
    * @param {boolean} forSession
    */
   approveAlways(sessionId, approval, suggestions, forSession) {
-    return this.link.request({ type: 'approve_always', sessionId, ...shown(approval), suggestions, forSession });
+    return this.link.request({ type: 'approve_always', sessionId, ...this.#shown(approval), suggestions, forSession });
   }
 
   /**
@@ -145,7 +145,7 @@ export class Bridge {
    * @param {boolean} [stop]
    */
   reject(sessionId, approval, message, stop = false) {
-    return this.link.request({ type: 'reject', sessionId, ...shown(approval), message, stop });
+    return this.link.request({ type: 'reject', sessionId, ...this.#shown(approval), message, stop });
   }
 
   /**
@@ -155,7 +155,7 @@ export class Bridge {
    */
   answer(sessionId, approval, answers) {
     const result = JSON.stringify({ questions: approval.questions ?? [], answers });
-    return this.link.request({ type: 'answer', sessionId, toolUseId: approval.id, digest: approval.digest, result });
+    return this.link.request({ type: 'answer', sessionId, toolUseId: approval.id, digest: approval.digest, expires: this.link.expiry, result });
   }
 
   /** @param {string} sessionId */
@@ -233,11 +233,11 @@ export class Bridge {
     if (!answer.ok) throw new Error(text.trim() || `The bridge answered ${answer.status}.`);
     return (answer.headers.get('content-type') ?? '').startsWith('application/json') ? JSON.parse(text) : text;
   }
-}
 
-/** Which request was shown: the bridge decides no other. @param {Approval} approval */
-function shown({ id, digest }) {
-  return { id, digest };
+  /** Which request was shown, and until when a decision about it counts. @param {Approval} approval */
+  #shown({ id, digest }) {
+    return { id, digest, expires: this.link.expiry };
+  }
 }
 
 /**

@@ -14,6 +14,9 @@ const PING_EVERY = { used: 2_000, seen: 10_000, hidden: 15_000 };
 const USED = 60_000;
 /** How long an answer may take before the page no longer says that it is live. */
 const ANSWER_WITHIN = 1_000;
+
+/** How old a decision may be when the bridge gets it, in milliseconds: a network that comes back delivers what it held. */
+const DECISION_LIVES = 10_000;
 /** How long an answer may take before the connection is taken for dead. */
 const PATIENCE = 8_000;
 /** The waits between attempts to connect; the last one repeats. */
@@ -73,6 +76,8 @@ export class Connection {
   /** @type {Map<string, {resolve: (reply: Message) => void, reject: (error: Error) => void}>} */
   #waiting = new Map();
   #requests = 0;
+  /** The bridge's clock less `performance.now()`, in milliseconds. */
+  #clock = NaN;
   #wanted = false;
   #attempt = 0;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -135,6 +140,11 @@ export class Connection {
    */
   fetch(path, how) {
     return fetchAs(this.base, path, how);
+  }
+
+  /** When a decision that is sent now is too old to count, by the bridge's clock; unknown before the first pong. */
+  get expiry() {
+    return Number.isFinite(this.#clock) ? Math.round(performance.now() + this.#clock) + DECISION_LIVES : undefined;
   }
 
   /** Whether the bridge is there, as far as anybody can know. */
@@ -234,6 +244,7 @@ export class Connection {
     this.downSince = 0;
     this.#become('open');
     this.tellVisible();
+    this.#ping();
   }
 
   /**
@@ -246,6 +257,7 @@ export class Connection {
     this.heardAt = Date.now();
     /** @type {Message} */
     const message = JSON.parse(text);
+    if (message.type === 'pong') this.#clock = Number(message['now']) - performance.now();
     const waiting = message.requestId === undefined ? undefined : this.#waiting.get(message.requestId);
     if (waiting !== undefined && message.requestId !== undefined) {
       this.#waiting.delete(message.requestId);
