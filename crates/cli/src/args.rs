@@ -26,8 +26,8 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Say one thing to the agent and show what it does
     ///
-    /// Approvals are asked for in the terminal, with the change or the command in full. Without a terminal, what would be
-    /// asked for is refused. Piped input is added to the prompt. Ctrl-C stops the turn, a second one ends the program;
+    /// Approvals are asked for in the terminal, with the change or the command. Without a terminal, what would be asked for
+    /// is refused. Input from a pipe or a file is added to the prompt; in a loop, give `< /dev/null`. Ctrl-C stops the turn, a second one ends the program;
     /// either way it exits with 130.
     #[command(after_help = RUN_EXAMPLES)]
     Run(RunArgs),

@@ -100,6 +100,14 @@ fn id_prefix(text: &str) -> Result<String, String> {
     if fits { Ok(text) } else { Err("an id has hexadecimal digits and `-`, such as 57050f4f".to_owned()) }
 }
 
+/// The id that the beginning of one names. What cannot begin an id is the agent's to understand.
+pub(crate) fn whole_id(text: &str) -> anyhow::Result<String> {
+    match id_prefix(text) {
+        Ok(prefix) => Ok(find(&Store::of_user()?, &prefix)?.to_string()),
+        Err(_) => Ok(text.to_owned()),
+    }
+}
+
 /// The session that a whole id names, or the only one whose id begins so.
 fn find(store: &Store, prefix: &str) -> anyhow::Result<SessionId> {
     if let Ok(id) = prefix.parse() {

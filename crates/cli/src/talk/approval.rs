@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::printer::{BOLD, DIM, NAME, Printer, WARN, one_line};
 use crate::talk::detail::Detail;
-use crate::talk::input::{read_line, unbracketed};
+use crate::talk::input::{read_answer, read_line, settle, unbracketed};
 use crate::talk::question;
 use crate::talk::screen::{self, Cut};
 use crate::{terminal, visible};
@@ -68,8 +68,17 @@ fn way_out(request: &PermissionRequest) -> String {
         return "it needs a person at a terminal".to_owned();
     }
     let rules = rules(request.suggestions());
-    let rules = if rules.is_empty() { request.tool_name.clone() } else { rules.join(",") };
-    format!("allow it with --allowed-tools '{rules}'")
+    // Without a suggestion the only rule at hand is the whole tool, which allows far more than this call.
+    if rules.is_empty() {
+        return "run it in a terminal, or write a rule for it (see `pilothouse rules check --help`)"
+            .to_owned();
+    }
+    format!("allow it with --allowed-tools {}", shell_quoted(&rules.join(",")))
+}
+
+/// One word of a shell command: the rule holds the model's text, and people paste it.
+fn shell_quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
 }
 
 async fn decide(
@@ -88,13 +97,19 @@ async fn decide(
     keys.extend(is_cut.then_some("v"));
     keys.push("n");
     offer(&request, &lasting, for_session, is_cut, printer)?;
+    settle(stop).await?;
+    let mut is_seen = !is_cut;
     loop {
         printer.prompt(&format!("  {BOLD}[{}]?{BOLD:#} ", keys.join("/")))?;
-        let Some(answer) = read_line(stop).await? else {
+        let Some(answer) = read_answer(stop).await? else {
             unanswered(request, stop);
             return Ok(());
         };
         match answer.trim().to_lowercase().as_str() {
+            "y" | "yes" | "o" | "once" | "s" | "session" | "a" | "always" if !is_seen => {
+                printer.note(format_args!("  {DIM}lines are hidden: read all of it with v first{DIM:#}"))?;
+                continue;
+            }
             "y" | "yes" | "o" | "once" => request.allow(),
             "s" | "session" if for_session => request.allow_for_session(),
             "a" | "always" if !lasting.is_empty() => request.allow_updating(lasting),
@@ -107,7 +122,7 @@ async fn decide(
                 }
             }
             "v" | "view" => {
-                page(&detail, stop, printer).await?;
+                is_seen |= page(&detail, stop, printer).await?;
                 continue;
             }
             _ => {
@@ -140,13 +155,13 @@ fn offer(
         choice("a", format!("yes, always: {}", list(lasting, describe)))?;
     }
     if is_cut {
-        choice("v", "view all of it".to_owned())?;
+        choice("v", "view all of it, before yes".to_owned())?;
     }
     choice("n", "no".to_owned())
 }
 
-/// Shows everything, a screenful at a time.
-async fn page(detail: &Detail, stop: &CancellationToken, printer: &mut Printer) -> io::Result<()> {
+/// Shows everything, a screenful at a time; true if the end was shown.
+async fn page(detail: &Detail, stop: &CancellationToken, printer: &mut Printer) -> io::Result<bool> {
     let screen = terminal::size();
     let lines = screen::lines(&detail.rows, screen.columns);
     let mut shown = 0;
@@ -165,7 +180,7 @@ async fn page(detail: &Detail, stop: &CancellationToken, printer: &mut Printer) 
             _ => break,
         }
     }
-    Ok(())
+    Ok(shown == lines.len())
 }
 
 /// Refuses because no answer came: with Ctrl-C the whole turn is over, at the end of input only the call.

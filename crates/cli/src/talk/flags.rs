@@ -8,6 +8,7 @@ use pilothouse_rules::split_rule_list;
 
 use crate::misuse::misuse;
 use crate::rules::must_be_rules;
+use crate::sessions_cmd::whole_id;
 use crate::trust::TrustFlags;
 
 /// Flags of every command that starts an agent.
@@ -22,7 +23,7 @@ pub(crate) struct AgentFlags {
     /// How tool calls are judged: default, acceptEdits, plan, dontAsk, auto or bypassPermissions
     #[arg(long, value_name = "MODE")]
     permission_mode: Option<String>,
-    /// Go on with this session
+    /// Go on with this session: its id, or the beginning of it if no other begins alike
     #[arg(long, value_name = "SESSION", conflicts_with = "continue_latest")]
     resume: Option<String>,
     /// Go on with the latest session of this directory
@@ -60,7 +61,7 @@ impl AgentFlags {
             options = options.permission_mode(mode_of(mode)?);
         }
         if let Some(session) = &self.resume {
-            options = options.resume(session);
+            options = options.resume(whole_id(session)?);
         }
         if self.continue_latest {
             options = options.continue_latest();

@@ -4,14 +4,20 @@ use std::collections::VecDeque;
 use std::io::{self, IsTerminal};
 use std::os::fd::AsFd;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::termios::{FlushArg, tcflush};
 use tokio_util::sync::CancellationToken;
 
+use crate::printer::Printer;
+
 /// How often a wait looks whether it was given up, in milliseconds.
 const LOOK: u16 = 50;
+/// How long a question is displayed before it takes an answer. The second `y` of a double keypress comes 50 to 500 ms after
+/// the first one, and belongs to the question before.
+const SETTLE: Duration = Duration::from_millis(600);
 /// Longer lines than this are cut: nobody types them.
 const LONGEST_LINE: usize = 64 * 1024;
 
@@ -37,7 +43,7 @@ impl TypedAhead {
     /// has no end yet is lost: with what is typed next it would become an answer that nobody meant.
     pub(crate) fn clear_the_way(&self) -> io::Result<()> {
         self.collect()?;
-        tcflush(io::stdin(), FlushArg::TCIFLUSH).map_err(io::Error::from)
+        drop_typed()
     }
 
     /// The oldest piece that was not used yet.
@@ -77,6 +83,10 @@ fn typed_ahead() -> io::Result<Option<String>> {
     // A terminal gives one line at a time, and none longer than 4 KiB.
     let mut line = [0; 4096];
     let length = nix::unistd::read(stdin.as_fd(), &mut line)?;
+    // A terminal that has hung up gives empty reads for ever, which are not a Ctrl-D each.
+    if length == 0 && watched.iter().any(has_hung_up) {
+        return Ok(None);
+    }
     Ok(Some(String::from_utf8_lossy(line.get(..length).unwrap_or_default()).into_owned()))
 }
 
@@ -89,6 +99,65 @@ pub(crate) async fn read_line(given_up: &CancellationToken) -> io::Result<Option
     tokio::task::spawn_blocking(move || read_line_blocking(&given_up))
         .await
         .unwrap_or_else(|cause| Err(io::Error::other(cause)))
+}
+
+fn has_hung_up(watched: &PollFd<'_>) -> bool {
+    watched.revents().is_some_and(|events| events.contains(PollFlags::POLLHUP))
+}
+
+/// Waits until a question has been displayed for [`SETTLE`], and drops what was typed until then. Ends early when `stop`
+/// fires.
+pub(crate) async fn settle(stop: &CancellationToken) -> io::Result<()> {
+    tokio::select! {
+        () = tokio::time::sleep(SETTLE) => {}
+        () = stop.cancelled() => {}
+    }
+    drop_typed()
+}
+
+/// Reads the answer to a question; `None` as in [`read_line`]. A pasted text, and a line that brings further lines with it,
+/// count as an empty line: a `y` among pasted lines is not an answer.
+pub(crate) async fn read_answer(given_up: &CancellationToken) -> io::Result<Option<String>> {
+    let Some(line) = read_line(given_up).await? else { return Ok(None) };
+    let mut is_pasting = ends_within_paste(&line, false);
+    while is_pasting {
+        let Some(line) = read_line(given_up).await? else { return Ok(None) };
+        is_pasting = ends_within_paste(&line, true);
+    }
+    if line.contains(PASTE.0) || has_input()? {
+        settle(given_up).await?;
+        return Ok(Some(String::new()));
+    }
+    Ok(Some(line))
+}
+
+/// Asks until the answer is yes or no; the end of input is no. Drops what was typed before the question.
+pub(crate) fn confirm(question: &str, printer: &mut Printer) -> io::Result<bool> {
+    drop_typed()?;
+    loop {
+        printer.prompt(question)?;
+        let Some(answer) = read_line_blocking(&CancellationToken::new())? else { return Ok(false) };
+        match answer.trim().to_lowercase().as_str() {
+            "y" | "yes" if !has_input()? => return Ok(true),
+            "n" | "no" => return Ok(false),
+            _ => drop_typed()?,
+        }
+    }
+}
+
+fn drop_typed() -> io::Result<()> {
+    tcflush(io::stdin(), FlushArg::TCIFLUSH).map_err(io::Error::from)
+}
+
+/// True if a line is there that nobody has read.
+fn has_input() -> io::Result<bool> {
+    let stdin = io::stdin();
+    let mut watched = [PollFd::new(stdin.as_fd(), PollFlags::POLLIN)];
+    match poll(&mut watched, PollTimeout::ZERO) {
+        Ok(ready) => Ok(ready > 0),
+        Err(Errno::EINTR) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// Reads a line on this thread, as [`read_line`] does.

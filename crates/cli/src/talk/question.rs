@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::printer::{BOLD, DIM, NAME, Printer, WARN, one_line};
 use crate::talk::approval::unanswered;
-use crate::talk::input::{read_line, unbracketed};
+use crate::talk::input::{read_line, settle, unbracketed};
 
 #[derive(Debug, Deserialize)]
 struct Questions {
@@ -49,12 +49,21 @@ pub(crate) async fn ask(
     };
     for question in &questions {
         show(question, printer)?;
-        printer.prompt("  > ")?;
-        let Some(answer) = read_line(stop).await? else {
-            unanswered(request, stop);
-            return Ok(());
+        settle(stop).await?;
+        let chosen = loop {
+            printer.prompt("  > ")?;
+            let Some(answer) = read_line(stop).await? else {
+                unanswered(request, stop);
+                return Ok(());
+            };
+            match chosen(question, unbracketed(&answer).trim()) {
+                Some(chosen) => break chosen,
+                None => {
+                    printer.note(format_args!("  {DIM}choose from 1 to {}{DIM:#}", question.options.len()))?
+                }
+            }
         };
-        request = request.answer(&question.question, chosen(question, unbracketed(&answer).trim()));
+        request = request.answer(&question.question, chosen);
     }
     request.allow();
     Ok(())
@@ -78,18 +87,19 @@ fn show(question: &Question, printer: &mut Printer) -> io::Result<()> {
     printer.note(format_args!("  {DIM}{how}{DIM:#}"))
 }
 
-/// Numbers stand for choices; anything else is the user's own answer.
-fn chosen(question: &Question, answer: &str) -> Vec<String> {
-    let label = |part: &str| {
-        let number: usize = part.trim().parse().ok()?;
-        question.options.get(number.checked_sub(1)?).map(|choice| choice.label.clone())
-    };
-    let labels: Option<Vec<String>> = if question.multi_select {
-        answer.split(',').map(label).collect()
-    } else {
-        label(answer).map(|label| vec![label])
-    };
-    labels.unwrap_or_else(|| vec![answer.to_owned()])
+/// Numbers stand for choices; other text is the user's own answer. None for a number that no choice has.
+fn chosen(question: &Question, answer: &str) -> Option<Vec<String>> {
+    let parts: Vec<&str> = if question.multi_select { answer.split(',').collect() } else { vec![answer] };
+    let numbers: Option<Vec<usize>> = parts.iter().map(|part| part.trim().parse().ok()).collect();
+    match numbers {
+        Some(numbers) if !question.options.is_empty() => {
+            let label = |number: usize| {
+                question.options.get(number.checked_sub(1)?).map(|choice| choice.label.clone())
+            };
+            numbers.into_iter().map(label).collect()
+        }
+        _ => Some(vec![answer.to_owned()]),
+    }
 }
 
 #[cfg(test)]
@@ -102,17 +112,21 @@ mod tests {
             let choice = |label: &str| Choice { label: label.to_owned(), description: String::new() };
             Question { question: "?".to_owned(), options: vec![choice("Red"), choice("Blue")], multi_select }
         };
-        let cases: [(bool, &str, &[&str]); 7] = [
-            (false, "2", &["Blue"]),
-            (false, "3", &["3"]),
-            (false, "0", &["0"]),
-            (false, "green", &["green"]),
-            (false, "1, 2", &["1, 2"]),
-            (true, "1, 2", &["Red", "Blue"]),
-            (true, "1, green", &["1, green"]),
+        let cases: [(bool, &str, Option<&[&str]>); 8] = [
+            (false, "2", Some(&["Blue"])),
+            (false, "3", None),
+            (false, "0", None),
+            (false, "green", Some(&["green"])),
+            (false, "1, 2", Some(&["1, 2"])),
+            (true, "1, 2", Some(&["Red", "Blue"])),
+            (true, "1, 3", None),
+            (true, "1, green", Some(&["1, green"])),
         ];
         for (multi, answer, expected) in cases {
+            let expected = expected.map(|labels| labels.iter().map(ToString::to_string).collect());
             assert_eq!(chosen(&question(multi), answer), expected, "{answer}");
         }
+        let open = Question { question: "?".to_owned(), options: Vec::new(), multi_select: false };
+        assert_eq!(chosen(&open, "9"), Some(vec!["9".to_owned()]));
     }
 }

@@ -1,11 +1,13 @@
 //! One turn in the terminal: show it, ask what has to be asked, stop it on Ctrl-C.
 
-use std::task::{Context, Poll, Waker};
+use std::pin::pin;
+use std::task::{Context, Waker};
 use std::time::Duration;
 
 use pilothouse::{Options, OwnTurns, PermissionRequest, Session, Turn, TurnResult};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
+use tokio::task::unconstrained;
 use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
 
@@ -145,9 +147,10 @@ impl Desk {
 
     /// Forgets a Ctrl-C that came too late for what it was to stop: it is not meant for what comes next.
     fn forget_interrupts(&mut self) {
-        // Nothing needs to be woken: only what has already come is looked at.
+        // Nothing needs to be woken: only what has already come is looked at. Unconstrained, because a task that has used up
+        // its budget would otherwise be told that there is nothing.
         let mut cx = Context::from_waker(Waker::noop());
-        while let Poll::Ready(Some(())) = self.interrupts.poll_recv(&mut cx) {}
+        while pin!(unconstrained(self.interrupts.recv())).poll(&mut cx).is_ready() {}
     }
 
     /// Has a request decided; true if Ctrl-C was the answer.
@@ -201,6 +204,13 @@ mod tests {
         let mut arrived = signal(SignalKind::interrupt()).unwrap();
         raise(Signal::SIGINT).unwrap();
         arrived.recv().await;
+        // As a turn may leave it: without a budget, nothing that has come is seen.
+        let (sender, mut spent) = mpsc::unbounded_channel();
+        while {
+            sender.send(()).unwrap();
+            let mut cx = Context::from_waker(Waker::noop());
+            spent.poll_recv(&mut cx).is_ready()
+        } {}
         desk.forget_interrupts();
         let again = tokio::time::timeout(Duration::from_millis(50), desk.interrupted()).await;
         assert!(again.is_err(), "it was remembered");

@@ -3,10 +3,9 @@
 use std::path::Path;
 
 use anyhow::bail;
-use tokio_util::sync::CancellationToken;
 
 use crate::printer::{BOLD, Printer, plain};
-use crate::talk::input::{read_line_blocking, somebody_is_there};
+use crate::talk::input::{confirm, somebody_is_there};
 
 /// Asks before a file that holds something is overwritten; false if the answer is no.
 pub(super) fn may_write(file: &Path, printer: &mut Printer) -> anyhow::Result<bool> {
@@ -18,13 +17,5 @@ pub(super) fn may_write(file: &Path, printer: &mut Printer) -> anyhow::Result<bo
     if !somebody_is_there() {
         bail!("{name} exists: choose another file, or overwrite it with --force");
     }
-    loop {
-        printer.prompt(&format!("{name} exists. {BOLD}Overwrite it{BOLD:#} [y/n]? "))?;
-        let Some(answer) = read_line_blocking(&CancellationToken::new())? else { return Ok(false) };
-        match answer.trim().to_lowercase().as_str() {
-            "y" | "yes" => return Ok(true),
-            "n" | "no" => return Ok(false),
-            _ => {}
-        }
-    }
+    Ok(confirm(&format!("{name} exists. {BOLD}Overwrite it{BOLD:#} [y/n]? "), printer)?)
 }

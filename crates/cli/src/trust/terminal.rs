@@ -7,12 +7,11 @@ use clap::Args;
 use pilothouse::Options;
 use pilothouse_bridge::trust::{Review, ReviewedPart, TrustBook, restricted};
 use pilothouse_settings::Locations;
-use tokio_util::sync::CancellationToken;
 
 use super::review;
 use crate::printer::{BOLD, DIM, Printer};
 use crate::serve::default_state_dir;
-use crate::talk::input::{read_line_blocking, somebody_is_there};
+use crate::talk::input::{confirm, somebody_is_there};
 
 /// Whether files of the project count that nobody has agreed to.
 #[derive(Debug, Default, Args)]
@@ -130,17 +129,4 @@ fn count(parts: usize) -> String {
         "there {} in the files",
         if parts == 1 { "is 1 part".to_owned() } else { format!("are {parts} parts") }
     )
-}
-
-/// Asks until the answer is yes or no; no answer is no.
-fn confirm(question: &str, printer: &mut Printer) -> anyhow::Result<bool> {
-    loop {
-        printer.prompt(question)?;
-        let Some(answer) = read_line_blocking(&CancellationToken::new())? else { return Ok(false) };
-        match answer.trim().to_lowercase().as_str() {
-            "y" | "yes" => return Ok(true),
-            "n" | "no" => return Ok(false),
-            _ => {}
-        }
-    }
 }

@@ -93,3 +93,32 @@ fn an_agent_that_does_not_start_is_explained_in_five_lines_with_the_cause_first(
         assert!(!run.err.contains("Options::"), "{fault}: {}", run.err);
     }
 }
+
+#[test]
+fn a_turn_that_ran_into_a_limit_fails() {
+    let home = tempfile::tempdir().unwrap();
+    let told = serde_json::json!([{
+        "type": "result", "subtype": "error_max_turns", "is_error": true, "duration_ms": 1, "duration_api_ms": 1,
+        "num_turns": 2, "session_id": "s", "total_cost_usd": 0, "uuid": "r", "errors": ["Reached the limit of 1 turns"],
+    }]);
+    let run = run(home.path(), "as_told", &[&told.to_string()], b"");
+    assert_eq!((run.code, run.out.as_str()), (1, ""), "{}", run.err);
+    assert!(run.err.contains("the turn failed: Reached the limit of 1 turns"), "{}", run.err);
+}
+
+#[test]
+fn the_advice_for_a_refused_call_is_quoted_and_names_no_whole_tool() {
+    let home = tempfile::tempdir().unwrap();
+    let told = |suggestions: serde_json::Value| {
+        let request = serde_json::json!({"subtype": "can_use_tool", "tool_name": "Bash", "tool_use_id": "t",
+            "input": {"command": "frob"}, "permission_suggestions": suggestions});
+        let run = run(home.path(), "as_told", &[&serde_json::json!([{ "ask": request }]).to_string()], b"");
+        run.err
+    };
+    let hostile = serde_json::json!([{"type": "addRules", "behavior": "allow", "destination": "session",
+        "rules": [{"toolName": "Bash", "ruleContent": "frob '; touch pwned; '"}]}]);
+    let err = told(hostile);
+    assert!(err.contains(r"--allowed-tools 'Bash(frob '\''; touch pwned; '\'')'"), "{err}");
+    let err = told(serde_json::json!([]));
+    assert!(!err.contains("--allowed-tools") && err.contains("run it in a terminal"), "{err}");
+}

@@ -86,3 +86,26 @@ fn a_session_is_shown_by_the_beginning_of_its_id() {
         assert_eq!(pilothouse(home.path(), &["sessions", "show", nonsense]).code, 2, "{nonsense}");
     }
 }
+
+#[test]
+fn a_session_is_resumed_by_the_beginning_of_its_id() {
+    let home = tempfile::tempdir().unwrap();
+    write_session(home.path(), TALK);
+    let agent = format!("--claude={}", pilothouse_testkit::binary("faulty").unwrap().display());
+    let resumed = |id: &str| {
+        crate::pilothouse_with(
+            home.path(),
+            &["run", &agent, "--resume", id, "go"],
+            &[("FAULTY", "argv")],
+            b"",
+        )
+    };
+    for id in [ID, "0000", "a title"] {
+        let run = resumed(id);
+        let whole = if id == "0000" { ID } else { id };
+        assert!(run.code == 0 && run.out.contains(&format!("--resume={whole}")), "{id}: {run:?}");
+    }
+    let none = resumed("1");
+    assert_eq!((none.code, none.out.as_str()), (1, ""));
+    assert!(none.err.starts_with("error: no session whose id begins with 1 under "), "{}", none.err);
+}

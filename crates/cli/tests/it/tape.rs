@@ -118,10 +118,10 @@ fn a_recording_overwrites_no_file_unasked() {
     assert_eq!(fs::read_to_string(&file).unwrap(), "precious");
 
     let ask = "tape record t.ndjson hi";
-    let (code, _) = in_terminal(home.path(), "plain", ask, &[("t.ndjson exists", "\n"), ("[y/n]", "n\n")]);
+    let (code, _) = in_terminal(home.path(), "plain", ask, &[("[y/n]?", "\n"), ("[y/n]?", "n\n")]);
     assert_eq!(code, 1);
     assert_eq!(fs::read_to_string(&file).unwrap(), "precious");
-    let (code, screen) = in_terminal(home.path(), "plain", ask, &[("t.ndjson exists", "y\n")]);
+    let (code, screen) = in_terminal(home.path(), "plain", ask, &[("[y/n]?", "y\n")]);
     assert_eq!(code, 0, "{screen}");
     assert!(fs::read_to_string(&file).unwrap().contains("initialize"));
 

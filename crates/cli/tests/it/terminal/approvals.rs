@@ -195,14 +195,52 @@ fn the_question_fits_a_narrow_terminal_and_one_without_colours() {
     }
 }
 
-#[test]
-fn an_answer_that_was_typed_before_the_question_does_not_count() {
+/// Has the scripted CLI ask for two commands, one after the other; gives the exit code and the screen.
+fn asked_twice(steps: &[Step<'_>]) -> (i32, String) {
     let home = tempfile::tempdir().unwrap();
     let request = |command: &str| json!({"ask": {"subtype": "can_use_tool", "tool_name": "Bash", "input": {"command": command}, "tool_use_id": "t"}});
     let told = json!([request("first"), request("second")]).to_string();
     std::fs::write(home.path().join("told"), told).unwrap();
-    let steps = [("first", ""), (ASKED, "y\ny\n"), ("second", ""), NO[0], NO[1]];
-    let command = "run \"$(cat told)\"";
-    let (code, screen) = in_terminal(home.path(), "as_told", command, &steps);
+    in_terminal(home.path(), "as_told", "run \"$(cat told)\"", steps)
+}
+
+#[test]
+fn the_second_half_of_a_double_answer_does_not_answer_the_next_question() {
+    let (code, screen) = asked_twice(&[("first", ""), (ASKED, "y\n"), ("second", "y\n"), NO[0], NO[1]]);
     assert_eq!(code, 0, "{screen}");
+}
+
+#[test]
+fn pasted_lines_are_not_an_answer() {
+    for pasted in
+        ["y\ny\n", "please\ny\n", "\u{1b}[200~please\ny\nand then\u{1b}[201~\n", "\u{1b}[200~y\u{1b}[201~\n"]
+    {
+        let no = [NO[0], NO[1]];
+        let steps = [&[("first", ""), (ASKED, pasted), ("answer with one of", "")][..], &no, &no].concat();
+        let (code, screen) = asked_twice(&steps);
+        assert_eq!(code, 0, "{pasted:?}: {screen}");
+    }
+}
+
+#[test]
+fn hidden_lines_are_read_before_yes() {
+    let home = tempfile::tempdir().unwrap();
+    let content: String = (0..30).map(|n| format!("line {n}\n")).collect();
+    let input = json!({"file_path": home.path().join("new"), "content": content});
+    let hidden = "lines are hidden: read all of it with v first";
+    let steps = [
+        ("not shown; v shows all", ""),
+        (ASKED, "y\n"),
+        (hidden, ""),
+        (ASKED, "v\n"),
+        ("22 of 32 lines", "q\n"),
+        (ASKED, "y\n"),
+        (hidden, ""),
+        (ASKED, "v\n"),
+        ("22 of 32 lines", "\n"),
+        ("+line 29", ""),
+        (ASKED, "y\n"),
+        ("done as told", ""),
+    ];
+    asked(&Terminal::default(), home.path(), "Write", &input, &steps);
 }
