@@ -35,6 +35,18 @@ pub(crate) fn cargo(arguments: &[&str]) -> Command {
 const OF_OUR_PACKAGE: [&str; 5] =
     ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_CRATE_NAME", "CARGO_BIN_NAME", "CARGO_PRIMARY_PACKAGE"];
 
+/// A cargo subcommand of this version, installed under `target/tools` if it is not there.
+pub(crate) fn cargo_tool(name: &str, version: &str) -> Result<Command> {
+    let tools = workspace::target("tools");
+    let program = tools.join("bin").join(name);
+    if !program.exists() {
+        // Unoptimised: it compiles three times as fast, and a run takes seconds.
+        let what = ["install", "--debug", "--locked", name, "--version", version, "--root"];
+        run(cargo(&what).arg(&tools))?;
+    }
+    Ok(command(program))
+}
+
 /// Builds our programs and examples, of the whole workspace: with the examples, features unify as they do for the tests, and
 /// what was built for those is used again.
 pub(crate) fn programs() -> Command {

@@ -7,7 +7,7 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 
-use crate::command::{self, cargo, command};
+use crate::command::{self, cargo_tool, command};
 use crate::stages::{Skip, say};
 use crate::workspace::{root, target};
 
@@ -55,7 +55,6 @@ fn targets() -> Result<Vec<String>> {
 }
 
 fn fuzz(names: &[String], seconds: u64) -> Result<()> {
-    install()?;
     build()?;
     let mut failures = Vec::new();
     for pair in names.chunks(AT_ONCE) {
@@ -87,18 +86,8 @@ fn fuzz(names: &[String], seconds: u64) -> Result<()> {
     Ok(())
 }
 
-fn install() -> Result<()> {
-    let tools = target("tools");
-    if tools.join("bin/cargo-fuzz").exists() {
-        return Ok(());
-    }
-    // Unoptimised: it only starts other programs, and compiles three times as fast.
-    let what = ["install", "--debug", "--locked", "cargo-fuzz", "--version", CARGO_FUZZ_VERSION, "--root"];
-    command::run(cargo(&what).arg(&tools))
-}
-
 fn build() -> Result<()> {
-    let mut build = command(target("tools/bin/cargo-fuzz"));
+    let mut build = cargo_tool("cargo-fuzz", CARGO_FUZZ_VERSION)?;
     build.args(["fuzz", "build", "--target", PLATFORM, "--target-dir"]).arg(target("fuzz"));
     // The sanitizers are behind unstable flags of a compiler that otherwise is the stable one.
     command::run(build.env("RUSTC_BOOTSTRAP", "1"))

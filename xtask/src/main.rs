@@ -8,6 +8,7 @@ mod chaos;
 mod command;
 mod conformance;
 mod dag;
+mod deny;
 mod fuzz;
 mod invariants;
 mod namespace;
@@ -51,6 +52,8 @@ enum Task {
     Chaos,
     /// Check the crates' edges and invariants against ARCHITECTURE.md
     Dag,
+    /// Check licences, sources and known vulnerabilities of all dependencies
+    Deny,
     /// Fuzz every target, or the ones named
     Fuzz(fuzz::Options),
     /// Record what the real CLI decides about generated commands, into the table that the engine is compared with
@@ -85,6 +88,7 @@ fn run(task: Task) -> Result<()> {
         Task::Conformance(options) => conformance::run(&options),
         Task::Chaos => chaos::run_full_length(),
         Task::Dag => dag::check(),
+        Task::Deny => deny::check(),
         Task::Fuzz(options) => fuzz::run(&options),
         Task::Decisions(options) => readers::record(&options),
         Task::Readers => readers::run(),

@@ -4,7 +4,7 @@ use anyhow::Result;
 
 use crate::command::{cargo, exists, run};
 use crate::stages::{Stages, say};
-use crate::{acp, alone, browser, chaos, conformance, dag, fuzz, readers, real, schema, sdks};
+use crate::{acp, alone, browser, chaos, conformance, dag, deny, fuzz, readers, real, schema, sdks};
 
 /// Seconds per fuzz target in a test run; finding something takes longer, this shows that nothing obvious broke.
 const FUZZ_SMOKE_SECONDS: u64 = 30;
@@ -29,6 +29,7 @@ pub(crate) fn ci() -> Result<()> {
         run(cargo(&["doc", "--release", "--workspace", "--lib", "--no-deps"])
             .env("RUSTDOCFLAGS", "-D warnings"))
     });
+    stages.run("dependencies", deny::check);
     stages.run("each crate by itself", alone::check);
     test_stages(&mut stages);
     stages.finish()
