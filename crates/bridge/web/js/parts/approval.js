@@ -4,9 +4,10 @@
 /** @import { Deciding } from './decide.js' */
 
 import { h, serverHtml } from '../dom.js';
-import { count, firstLine, sentence } from '../format.js';
+import { firstLine, sentence } from '../format.js';
 import { icon, toolIcon } from '../icons.js';
 import { connectionNotes, decide } from './decide.js';
+import { changeCounts } from './diff.js';
 import { guarded } from './guard.js';
 import { previewOf } from './preview.js';
 import { planCard } from './plan.js';
@@ -185,9 +186,7 @@ export function compactApproval(approval, deciding, open) {
   const mayAllow = fits && !isPlan && !isEdit(approval.toolName);
   body.append(
     h('div', { class: 'asked-what' }, toolIcon(approval.toolName), h('strong', {}, isPlan ? 'Plan' : toolName(approval.toolName)),
-      diff === undefined ? null : [
-        h('span', { class: 'diff-added', 'aria-label': `${count(diff.added, 'line')} added` }, `+${diff.added}`),
-        h('span', { class: 'diff-removed', 'aria-label': `${count(diff.removed, 'line')} removed` }, `−${diff.removed}`)]),
+      diff === undefined ? null : changeCounts(diff)),
     h('code', { class: 'asked-target' }, fits ? what : `${what.split('\n').slice(0, MOST_LINES).join('\n').slice(0, LONGEST)}…`),
     h('div', { class: 'asked-buttons' },
       isPlan ? null : h('button', {

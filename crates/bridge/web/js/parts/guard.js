@@ -51,10 +51,16 @@ export function guardDecisions(connection) {
     forget(document);
     watch();
   };
-  link.changed.on((state) => {
-    document.documentElement.classList.toggle('offline', state !== 'open');
+  let isLive = !connection.isLive;
+  const look = () => {
+    if (connection.isLive === isLive) return;
+    isLive = connection.isLive;
+    document.documentElement.classList.toggle('offline', !isLive);
     rearm();
-  });
+  };
+  connection.changed.on(look);
+  connection.pulse.on(look);
+  look();
   // Where somebody has come back to, nobody knows yet what is there.
   document.addEventListener('visibilitychange', rearm);
   addEventListener('pageshow', rearm);
@@ -146,7 +152,7 @@ function isInSight(button) {
  * @returns {string}
  */
 function objection(button, at) {
-  if (link?.state !== 'open') return 'No connection';
+  if (link?.isLive !== true) return 'No connection';
   const place = places.get(button);
   if (place === undefined || at - place.since < ARMED_AFTER) return 'Too soon';
   const card = button.closest('.approval');
