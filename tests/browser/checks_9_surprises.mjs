@@ -24,7 +24,7 @@ export async function an_api_error_says_what_happened_and_what_to_do(world) {
   await world.serve(SCRIPT);
   const page = await world.page();
   const rows = [
-    ['an expired login', /Login refused/, /claude \/login/],
+    ['an expired login', /Login refused/, /ANTHROPIC_API_KEY, then send again/],
     ['too often', /Rate limit reached/, /send again/],
     ['overloaded', /The model is overloaded/, /another model/],
     ['server trouble', /server error \(500\)/, /few minutes/],

@@ -121,7 +121,7 @@ export const MODES = {
   default: { name: 'Ask', what: 'Asks before it changes files or runs commands.' },
   acceptEdits: { name: 'Accept edits', what: 'Changes files without asking; asks before commands.' },
   plan: { name: 'Plan', what: 'Changes nothing; shows you a plan first.' },
-  dontAsk: { name: 'Don’t ask', what: 'Never asks; refuses what no rule allows.' },
+  dontAsk: { name: 'Don’t ask', what: 'Denies anything no rule allows.' },
   bypassPermissions: { name: 'Bypass', what: 'Runs everything without asking. Only for disposable machines.' },
 };
 

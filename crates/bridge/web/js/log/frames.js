@@ -22,9 +22,10 @@ const SHORT = 400;
  * The row of a frame, if it has one.
  *
  * @param {LogEvent} event
+ * @param {string} agent
  * @returns {NoteRow | FrameRow | null}
  */
-export function frameRow(event) {
+export function frameRow(event, agent) {
   const kind = String(event['kind']);
   const frame = event['frame'];
   const base = { key: `e${event.seq}-frame`, rev: 0, at: event.at };
@@ -36,7 +37,7 @@ export function frameRow(event) {
     if (subtype === 'compact_boundary') {
       return { ...base, kind: 'note', icon: 'archive', text: 'Earlier messages were summarised to make room' };
     }
-    if (subtype === 'api_retry') return { ...base, kind: 'note', icon: 'clock', text: retryWords(frame), isRetry: true };
+    if (subtype === 'api_retry') return { ...base, kind: 'note', icon: 'clock', text: retryWords(frame, agent), isRetry: true };
     if (['informational', 'local_command_output', 'notification'].includes(subtype) && typeof frame.content === 'string') {
       return { ...base, kind: 'note', icon: 'info', text: plainText(frame.content) };
     }
@@ -72,6 +73,6 @@ function userRow(base, frame) {
   if (plain === '' || plain.startsWith('[Request interrupted')) return null;
   if (frame?.isReplay === true) return null;
   return plain.length > SHORT
-    ? { ...base, kind: 'frame', name: 'Note from Claude Code', frame: plain }
+    ? { ...base, kind: 'frame', name: 'Note from the agent', frame: plain }
     : { ...base, kind: 'note', icon: 'info', text: plain };
 }

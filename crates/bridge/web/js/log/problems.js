@@ -2,11 +2,14 @@
 
 /** @typedef {{what: string, todo: string}} Problem */
 
-const SIGN_IN = 'Run “claude /login” on the bridge’s machine, then send again.';
+import { sentence } from '../format.js';
+
+/** How somebody signs in, by the agent. @type {Record<string, string>} */
+const SIGN_IN = { claude: 'run “claude /login” on the bridge’s machine', other: 'restart the bridge with a valid ANTHROPIC_API_KEY' };
 
 /** By the CLI's word for the error. @type {Record<string, Problem>} */
 const KINDS = {
-  authentication_failed: { what: 'Login refused', todo: SIGN_IN },
+  authentication_failed: { what: 'Login refused', todo: 'Sign in, then send again.' },
   cloud_credential_error: { what: 'Cloud login refused', todo: 'Renew the cloud credentials on the bridge’s machine.' },
   oauth_org_not_allowed: { what: 'Your organisation refuses this login', todo: 'Sign in with another account.' },
   account_on_hold: { what: 'The account is on hold', todo: 'Check the account, then send again.' },
@@ -30,9 +33,26 @@ const NO_ANSWER = { what: 'The API does not answer', todo: 'Check the network of
  * @param {unknown} kind the CLI's word for it; `unknown` says nothing
  * @param {unknown} status the HTTP status, if there was an answer
  * @param {string} [text] the CLI's own words
+ * @param {string} [agent] which agent has it
  * @returns {Problem}
  */
-export function apiProblem(kind, status, text = '') {
+export function apiProblem(kind, status, text = '', agent = 'claude') {
+  const problem = found(kind, status, text);
+  return problem === KINDS['authentication_failed'] ? { ...problem, todo: `${sentence(signIn(agent))}, then send again.` } : problem;
+}
+
+/** @param {string} agent */
+function signIn(agent) {
+  return SIGN_IN[agent === 'claude' ? agent : 'other'] ?? '';
+}
+
+/**
+ * @param {unknown} kind
+ * @param {unknown} status
+ * @param {string} text
+ * @returns {Problem}
+ */
+function found(kind, status, text) {
   if (/prompt is too long|context (window|limit)/i.test(text)) return TOO_LONG;
   // Some versions of the CLI call this one a server error.
   if (status === 529) return /** @type {Problem} */ (KINDS['overloaded']);
@@ -45,7 +65,7 @@ export function apiProblem(kind, status, text = '') {
 /** @param {number} status @returns {Problem} */
 function ofStatus(status) {
   const kind = { 401: 'authentication_failed', 402: 'billing_error', 403: 'authentication_failed', 404: 'model_not_found', 429: 'rate_limit', 529: 'overloaded' }[status];
-  if (kind !== undefined) return apiProblem(kind, status);
+  if (kind !== undefined) return found(kind, status, '');
   if (status === 413) return TOO_LARGE;
   const named = /** @type {Problem} */ (KINDS[status >= 500 ? 'server_error' : 'invalid_request']);
   return withStatus(named, status);
@@ -63,14 +83,17 @@ function withStatus(problem, status) {
  * What the CLI says while it tries again by itself.
  *
  * @param {any} frame `system/api_retry`
+ * @param {string} agent
  */
-export function retryWords(frame) {
-  const { what, todo } = apiProblem(frame.error, frame.error_status);
+export function retryWords(frame, agent) {
+  const problem = found(frame.error, frame.error_status, '');
+  const { what, todo } = problem;
   const of = frame.max_retries === undefined ? '' : ` of ${frame.max_retries}`;
   const delay = Number(frame.retry_delay_ms);
   const when = delay >= 1000 ? ` in ${Math.round(delay / 1000)} s` : '';
   // Waiting mends a busy API; a refused login and a missing network need somebody.
-  const needed = [SIGN_IN, NO_ANSWER.todo].includes(todo) ? ` ${todo}` : '';
+  if (problem === KINDS['authentication_failed']) return `${what} (attempt ${frame.attempt ?? '?'}${of}). Waiting does not help: stop, ${signIn(agent)}, then send again.`;
+  const needed = problem === NO_ANSWER ? ` ${todo}` : '';
   return `${what}. Trying again${when} (${frame.attempt ?? '?'}${of}).${needed}`;
 }
 

@@ -19,6 +19,8 @@
  * @property {CallResult} [result]
  * @property {boolean} [isUnknown] whether it was allowed, and nobody knows if it ran
  * @property {'denied' | 'stopped'} [notRun] why it did not run, when that is not its own failure
+ * @property {boolean} [waits] whether somebody has yet to decide about it
+ * @property {boolean} [isAllowed] whether somebody has allowed it
  * @property {boolean} [goesOn] whether what it began still runs, though its result may be there
  * @property {Row[]} below what the subagent that it started does
  *
@@ -27,7 +29,7 @@
  * @typedef {Base & {kind: 'text', text: string, html?: string, cut?: boolean}} TextRow
  * @typedef {Base & {kind: 'thinking', text: string, html?: string}} ThinkingRow
  * @typedef {Base & {kind: 'tools', calls: Call[]}} ToolsRow
- * @typedef {Base & {kind: 'resolved', decision: string, tool: string, target: string, by?: string, message?: string, rules: string[], isUnknown?: boolean}} ResolvedRow
+ * @typedef {Base & {kind: 'resolved', decision: string, tool: string, target: string, more: string, isLasting: boolean, by?: string, message?: string, rules: string[], isUnknown?: boolean}} ResolvedRow
  * @typedef {Base & {kind: 'turn', cost?: number, duration?: number, tokens?: number}} TurnRow
  * @typedef {Base & {kind: 'note', icon: string, text: string, tone?: 'bad', title?: string, detail?: string, isRetry?: boolean}} NoteRow
  * @typedef {Base & {kind: 'frame', name: string, frame: unknown}} FrameRow

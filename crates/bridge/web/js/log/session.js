@@ -39,6 +39,8 @@ export class Session {
   /** Something is different. `stream` when only the words being written are. @type {Signal<'all' | 'stream'>} */
   changed = new Signal();
 
+  /** Where it works, as the bridge says: the log may say so only on an older page. @type {string | undefined} */
+  #project;
   #closed = false;
   #loadingOlder = false;
   #rendering = false;
@@ -61,6 +63,11 @@ export class Session {
         else this.#joining = true;
       }),
     );
+  }
+
+  /** What the log itself may not say. */
+  get around() {
+    return { agent: this.bridge.agent, project: this.#project };
   }
 
   /** The newest position. */
@@ -151,6 +158,12 @@ export class Session {
     // What was being written may be done by now; if not, a snapshot follows.
     this.stream = freshStream();
     const view = reply['session'];
+    this.#project = view.projectPath;
+    if (this.transcript.project === undefined) {
+      this.#refold();
+      // Paths are shown as seen from there.
+      for (const row of this.transcript.rows) row.rev += 1;
+    }
     this.status = view.status;
     this.state = view.state;
     // An approval may be older than the page that is here.
@@ -257,7 +270,7 @@ export class Session {
 
   #refold() {
     const approvals = this.transcript.approvals;
-    this.transcript = fold(this.events);
+    this.transcript = fold(this.events, this.around);
     // Those that are older than the oldest page are still open: the bridge said so, and an event would have ended them.
     for (const [id, approval] of approvals) {
       const ended = this.events.some((event) => event.type === 'permission_resolved' && event['id'] === id);

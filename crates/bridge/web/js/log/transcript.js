@@ -5,7 +5,8 @@
 
 import { plainText } from '../ansi.js';
 import { modeName, modelName } from '../format.js';
-import { target } from '../parts/target.js';
+import { isLasting } from '../parts/rules.js';
+import { moreLines, target } from '../parts/target.js';
 import { frameRow, userText } from './frames.js';
 import { apiProblem, resetTime } from './problems.js';
 import { UNKNOWN, addCall } from './rows.js';
@@ -53,6 +54,8 @@ export class Transcript {
   #decided = new Map();
   /** Which call began what goes on in the background. @type {Map<string, string>} */
   #tasks = new Map();
+  /** @type {string} */
+  #agent;
   #interruptedBy = '';
   /** What the running turn failed with, when it was already told. */
   #problem = '';
@@ -60,6 +63,12 @@ export class Transcript {
   #limitEnds = 0;
   /** The model's last words in the running turn. */
   #lastSaid = '';
+
+  /** @param {{agent?: string, project?: string | undefined}} [around] what the log itself may not say */
+  constructor({ agent = 'claude', project } = {}) {
+    this.#agent = agent;
+    this.project = project;
+  }
 
   /** How much of the model's context window is used, in percent; nothing while its size is not known. */
   get contextPercent() {
@@ -74,7 +83,7 @@ export class Transcript {
       case 'assistant': return this.#assistant(event);
       case 'tool_result': return this.#toolResult(event);
       case 'result': return this.#turnEnd(event);
-      case 'permission_request': return void this.approvals.set(event['id'], /** @type {any} */ (event));
+      case 'permission_request': return this.#asked(/** @type {any} */ (event));
       case 'permission_resolved': return this.#resolved(event);
       case 'user_input': return this.#userInput(event);
       case 'input_state': return this.#inputState(event);
@@ -133,13 +142,13 @@ export class Transcript {
     if (event['kind'] === 'user' && typeof parentId === 'string') {
       // The first words to a subagent are in the call that started it.
       const parent = this.#parent(event, parentId);
-      const row = userText(event['frame']) === String(parent.call.input['prompt'] ?? '').trim() || parent.call.below.length === 0 ? null : frameRow(event);
+      const row = userText(event['frame']) === String(parent.call.input['prompt'] ?? '').trim() || parent.call.below.length === 0 ? null : frameRow(event, this.#agent);
       if (row === null) return;
       parent.call.below.push(row);
       parent.top.rev += 1;
       return;
     }
-    const row = frameRow(event);
+    const row = frameRow(event, this.#agent);
     if (row === null) return;
     const last = this.rows.at(-1);
     if (row.kind === 'note' && row.isRetry === true && last?.kind === 'note' && last.isRetry === true) {
@@ -215,7 +224,7 @@ export class Transcript {
   #apiError(event, rows, parent) {
     const content = Array.isArray(event['message']?.content) ? event['message'].content : [];
     const said = plainText(content.map((/** @type {any} */ block) => String(block?.text ?? '')).join('\n')).trim();
-    const { what, todo } = apiProblem(event['error'], event['errorStatus'], said);
+    const { what, todo } = apiProblem(event['error'], event['errorStatus'], said, this.#agent);
     const isLimited = event['error'] === 'rate_limit' && this.#limitEnds * 1000 > event.at;
     const ends = isLimited ? `It resets ${resetTime(this.#limitEnds)}: send again then.` : todo;
     const last = rows.at(-1);
@@ -328,13 +337,13 @@ export class Transcript {
     const { subtype } = event;
     const error = plainText(event['error'] ?? '').trim();
     if (event['errorStatus'] !== undefined) {
-      const { what, todo } = apiProblem(undefined, event['errorStatus'], error);
+      const { what, todo } = apiProblem(undefined, event['errorStatus'], error, this.#agent);
       this.#push(event, { kind: 'note', icon: 'alert', tone: 'bad', title: what, text: todo, detail: error }, 'note');
       return what;
     }
     /** @type {Record<string, string>} */
     const words = {
-      process_ended: 'The turn was cut off', start_failed: 'Claude Code did not start', error_max_turns: 'Turn limit reached',
+      process_ended: 'The turn was cut off', start_failed: 'The agent did not start', error_max_turns: 'Turn limit reached',
       error_max_budget_usd: 'Budget used up', no_result: 'The turn ended without a result',
     };
     const what = words[subtype] ?? 'The turn failed';
@@ -344,11 +353,26 @@ export class Transcript {
     return detail === '' ? what : `${what}: ${detail}`;
   }
 
+  /** @param {Approval} approval */
+  #asked(approval) {
+    this.approvals.set(approval.id, approval);
+    const known = this.#calls.get(approval.toolUseId);
+    if (known === undefined) return;
+    known.call.waits = true;
+    known.top.rev += 1;
+  }
+
   /** @param {LogEvent} event */
   #resolved(event) {
     const request = this.approvals.get(event['id']);
     this.approvals.delete(event['id']);
-    const call = this.#calls.get(event['toolUseId'])?.call;
+    const known = this.#calls.get(event['toolUseId']);
+    const call = known?.call;
+    if (known !== undefined) {
+      known.call.waits = false;
+      known.call.isAllowed = ['allowed', 'allowed_always', 'answered'].includes(event['decision']);
+      known.top.rev += 1;
+    }
     const tool = request?.toolName ?? call?.name ?? 'a tool';
     /** @type {ResolvedRow} */
     const row = {
@@ -359,6 +383,8 @@ export class Transcript {
       decision: event['decision'],
       tool,
       target: target(tool, request?.input ?? call?.input ?? {}, this.project),
+      more: moreLines(tool, request?.input ?? call?.input ?? {}),
+      isLasting: isLasting(event['rules'] ?? [], request?.suggestions ?? []),
       by: event['by'],
       message: event['message'],
       rules: event['rules'] ?? [],
@@ -477,9 +503,10 @@ export class Transcript {
  * The transcript of these events.
  *
  * @param {Iterable<LogEvent>} events
+ * @param {{agent?: string, project?: string | undefined}} [around]
  */
-export function fold(events) {
-  const transcript = new Transcript();
+export function fold(events, around) {
+  const transcript = new Transcript(around);
   for (const event of events) transcript.apply(event);
   return transcript;
 }

@@ -1,6 +1,7 @@
 // The card of an approval. A decision is sent once, and the card goes when the log says that it is over.
 
 /** @import { Approval, Suggestion } from '../types.js' */
+/** @import { Bridge } from '../wire/bridge.js' */
 /** @import { Deciding } from './decide.js' */
 
 import { h, serverHtml } from '../dom.js';
@@ -13,9 +14,10 @@ import { previewOf } from './preview.js';
 import { planCard } from './plan.js';
 import { questionCard } from './question.js';
 import { reveal } from './reveal.js';
-import { placeOf, rulesOf, sessionSuggestion } from './rules.js';
+import { isStored, modeWords, placeOf, rulesOf, sessionSuggestion } from './rules.js';
 import { moreBelow } from './seen.js';
 import { isEdit, toolName, wholeTarget } from './target.js';
+import { freshId } from '../wire/bridge.js';
 
 /**
  * The card that fits an approval.
@@ -62,10 +64,21 @@ function toolCard(approval, deciding) {
   const index = sessionSuggestion(approval);
   const choices = () => {
     const suggestion = index === undefined ? undefined : approval.suggestions?.[index];
-    const remembers = (approval.suggestions ?? []).length > 0;
+    const suggestions = offered(approval, bridge);
+    // Where nothing would be stored, nothing is called "always".
+    const remembers = suggestions.some(([, other]) => isStored(other));
+    const [only] = suggestions;
+    const mode = suggestions.length === 1 && only?.[1].type === 'setMode' ? only : undefined;
+    const further = !remembers && mode === undefined && suggestions.some(([at]) => at !== index);
     foot.replaceChildren(...(suggestion === undefined ? [] : [sessionRule(suggestion)]), h('div', { class: 'approval-buttons' },
       h('button', { class: 'button deny', type: 'button', disabled: !mayApprove, onclick: deny }, 'Deny…'),
       remembers ? h('button', { class: 'button', type: 'button', disabled: !mayApprove, onclick: always }, 'Always…') : null,
+      further ? h('button', { class: 'button', type: 'button', disabled: !mayApprove, onclick: always }, 'For this session…') : null,
+      mode === undefined ? null
+        : h('button', {
+          class: 'button', type: 'button', disabled: !mayApprove, ...guarded('allow'),
+          onclick: () => decide(card, bridge.approveAlways(sessionId, approval, [mode[0]], true)),
+        }, modeWords(mode[1].mode)),
       suggestion === undefined ? null
         : h('button', {
           class: 'button', type: 'button', disabled: !mayApprove, ...guarded('allow'),
@@ -81,11 +94,26 @@ function toolCard(approval, deciding) {
     choices();
     /** @type {HTMLElement | null} */ (foot.querySelector('button'))?.focus();
   };
-  const deny = () => denyForm(foot, backToChoices, (message, stop) => decide(card, bridge.reject(sessionId, approval, message, stop)));
-  const always = () => alwaysForm(foot, approval, backToChoices, (picked) => decide(card, bridge.approveAlways(sessionId, approval, picked, false)));
+  const deny = () => denyForm(foot, backToChoices, (message, stop) => {
+    const held = stop ? deciding.beforeStop?.() : undefined;
+    void decide(card, held === undefined ? bridge.reject(sessionId, approval, message, stop) : held.then(() => bridge.reject(sessionId, approval, message, stop)));
+  });
+  const always = () => alwaysForm(foot, approval, offered(approval, bridge), backToChoices, (picked) => decide(card, bridge.approveAlways(sessionId, approval, picked, false)));
   choices();
   if (!mayApprove) card.append(h('p', { class: 'muted small' }, 'This device may look, but not decide.'));
   return reveal(card);
+}
+
+/**
+ * What may be allowed beyond the one request, with its index: a mode only by a device that may change it.
+ *
+ * @param {Approval} approval
+ * @param {Bridge} bridge
+ * @returns {[number, Suggestion][]}
+ */
+function offered(approval, bridge) {
+  const may = (/** @type {Suggestion} */ { type, mode }) => type !== 'setMode' || (bridge.may('configure') && (mode !== 'bypassPermissions' || bridge.may('bypass')));
+  return [...(approval.suggestions ?? []).entries()].filter(([, suggestion]) => may(suggestion));
 }
 
 /** What "this session" would let run from now on: nobody should have to guess. @param {Suggestion} suggestion */
@@ -122,36 +150,47 @@ function denyForm(place, back, then) {
  *
  * @param {HTMLElement} place
  * @param {Approval} approval
+ * @param {[number, Suggestion][]} suggestions
  * @param {() => void} back
  * @param {(picked: number[]) => void} then
  */
-function alwaysForm(place, approval, back, then) {
+function alwaysForm(place, approval, suggestions, back, then) {
   // Only a rule for what is asked about is chosen already; what goes further somebody has to choose.
   const first = sessionSuggestion(approval);
-  const boxes = (approval.suggestions ?? []).map((suggestion, index) => {
+  const boxes = suggestions.map(([index, suggestion]) => {
     const box = h('input', { type: 'checkbox', checked: index === first });
     box.checked = index === first;
     return {
       box,
+      index,
+      suggestion,
       line: h('label', { class: 'rule' }, box, h('span', { class: 'rule-text' },
         rulesOf(suggestion).map((rule) => h('code', {}, rule)),
         h('span', { class: 'muted small' }, placeOf(suggestion)))),
     };
   });
-  const picked = () => boxes.flatMap(({ box }, index) => (box.checked ? [index] : []));
+  const chosen = () => boxes.filter(({ box }) => box.checked);
+  const picked = () => chosen().map(({ index }) => index);
   const go = h('button', { class: 'button allow', type: 'submit', ...guarded('allow') }, 'Allow and remember');
-  const look = () => { go.disabled = picked().length === 0; };
+  const hint = h('p', { class: 'small muted', role: 'status' });
+  const look = () => {
+    const none = chosen().length === 0;
+    go.disabled = none;
+    go.textContent = none || chosen().some(({ suggestion }) => isStored(suggestion)) ? 'Allow and remember' : 'Allow for this session';
+    const words = none ? 'Choose what to allow.' : '';
+    if (hint.textContent !== words) hint.textContent = words;
+  };
   place.replaceChildren(h('form', {
     class: 'always-form', onchange: look,
     onsubmit: (/** @type {Event} */ event) => { event.preventDefault(); then(picked()); },
   },
-  h('p', { class: 'small muted' }, 'This is what will be stored, and where:'),
-  h('div', { class: 'rules' }, boxes.map(({ line }) => line)),
+  h('p', { class: 'small muted' }, 'This is what will be allowed, and where it is kept:'),
+  h('div', { class: 'rules' }, boxes.map(({ line }) => line)), hint,
   h('div', { class: 'approval-buttons' },
     h('button', { class: 'button back', type: 'button', onclick: back }, 'Back'), go)));
   look();
   reveal(place);
-  boxes[first ?? 0]?.box.focus();
+  (boxes.find(({ index }) => index === first) ?? boxes[0])?.box.focus();
 }
 
 /**
@@ -168,13 +207,15 @@ export function compactApproval(approval, deciding, open) {
   const [question] = questions;
   const isPlan = approval.toolName === 'ExitPlanMode';
   const body = h('div', { class: 'asked', tabindex: -1, 'data-approval': approval.id });
-  const more = h('button', { class: 'button small', type: 'button', onclick: open }, isPlan ? 'Read the plan' : question !== undefined ? 'Answer…' : 'Details');
+  // Several cards have the same buttons: what each is about is its description.
+  const about = `asked-${freshId()}`;
+  const more = h('button', { class: 'button small', type: 'button', 'aria-describedby': about, onclick: open }, isPlan ? 'Read the plan' : question !== undefined ? 'Answer…' : 'Details');
   if (question !== undefined) {
     const simple = questions.length === 1 && question.multiSelect !== true && question.options.length <= 4;
-    body.append(h('p', { class: 'asked-question' }, question.question));
+    body.append(h('p', { class: 'asked-question', id: about }, question.question));
     body.append(h('div', { class: 'asked-buttons' },
       simple ? question.options.map((option) => h('button', {
-        class: 'button small', type: 'button', disabled: !bridge.may('approve'), title: option.description ?? '', ...guarded(),
+        class: 'button small', type: 'button', 'aria-describedby': about, disabled: !bridge.may('approve'), title: option.description ?? '', ...guarded(),
         onclick: () => decide(body, bridge.answer(sessionId, approval, { [question.question]: option.label })),
       }, option.label)) : null, more), ...connectionNotes());
     return reveal(body);
@@ -187,14 +228,14 @@ export function compactApproval(approval, deciding, open) {
   body.append(
     h('div', { class: 'asked-what' }, toolIcon(approval.toolName), h('strong', {}, isPlan ? 'Plan' : toolName(approval.toolName)),
       diff === undefined ? null : changeCounts(diff)),
-    h('code', { class: 'asked-target' }, fits ? what : `${what.split('\n').slice(0, MOST_LINES).join('\n').slice(0, LONGEST)}…`),
+    h('code', { class: 'asked-target', id: about }, fits ? what : `${what.split('\n').slice(0, MOST_LINES).join('\n').slice(0, LONGEST)}…`),
     h('div', { class: 'asked-buttons' },
       isPlan ? null : h('button', {
-        class: 'button small deny', type: 'button', disabled: !bridge.may('approve'), ...guarded(),
+        class: 'button small deny', type: 'button', 'aria-describedby': about, disabled: !bridge.may('approve'), ...guarded(),
         onclick: () => decide(body, bridge.reject(sessionId, approval, '')),
       }, 'Deny'),
       !mayAllow ? null : h('button', {
-        class: 'button small allow', type: 'button', disabled: !bridge.may('approve'), ...guarded('allow'),
+        class: 'button small allow', type: 'button', 'aria-describedby': about, disabled: !bridge.may('approve'), ...guarded('allow'),
         onclick: () => decide(body, bridge.approve(sessionId, approval)),
       }, icon('check'), 'Allow'),
       more),

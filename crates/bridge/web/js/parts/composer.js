@@ -6,6 +6,7 @@ import { h, refill } from '../dom.js';
 import { icon } from '../icons.js';
 import { TOO_LARGE } from '../log/outbox.js';
 import { Completion } from './completion.js';
+import { draft, keepDraft } from './draft.js';
 import { readImages } from './images.js';
 import { failed, toast } from './sheet.js';
 
@@ -15,6 +16,9 @@ const DELIVERIES = [
   { delivery: 'steer', name: 'Steer', what: 'Sent into the running turn' },
   { delivery: 'interrupt', name: 'Interrupt', what: 'Stops the running turn first' },
 ];
+
+/** A field that is higher has a text of more than three lines, in pixels. */
+const TALL = 96;
 
 /** The composer. */
 export class Composer {
@@ -92,6 +96,18 @@ export class Composer {
     this.field.focus({ preventScroll: true });
   }
 
+  /**
+   * Takes messages back that were to be sent: they stand below what is typed here.
+   *
+   * @param {{text: string, images: Image[]}[]} messages
+   */
+  takeBack(messages) {
+    const texts = [this.field.value.trimEnd(), ...messages.map(({ text }) => text)];
+    this.field.value = texts.filter((text) => text.trim() !== '').join('\n\n');
+    this.#images.push(...messages.flatMap(({ images }) => images));
+    this.#changed();
+  }
+
   #submit() {
     const text = this.field.value.trim();
     if (text === '' && this.#images.length === 0) return;
@@ -135,6 +151,9 @@ export class Composer {
     this.sendButton.hidden = this.#running && empty;
     this.deliveries.hidden = !this.#running || empty;
     this.field.style.height = 'auto';
+    // A long text has the whole width, with the buttons below, until it is gone: what changes back and forth cannot be typed in.
+    if (this.field.value === '') this.element.classList.remove('tall');
+    else if (this.field.scrollHeight > TALL) this.element.classList.add('tall');
     this.field.style.height = `${Math.min(this.field.scrollHeight, innerHeight * 0.35)}px`;
     keepDraft(this.to.draftKey, this.field.value);
     this.completion.update();
@@ -144,27 +163,5 @@ export class Composer {
         class: 'thumb-remove', type: 'button', 'aria-label': `Remove picture ${index + 1}`,
         onclick: () => { this.#images.splice(index, 1); this.#changed(); },
       }, icon('close')))));
-  }
-}
-
-/** @param {string} key */
-function draft(key) {
-  try {
-    return sessionStorage.getItem(`pilothouse.draft.${key}`) ?? '';
-  } catch {
-    return '';
-  }
-}
-
-/**
- * @param {string} key
- * @param {string} text
- */
-function keepDraft(key, text) {
-  try {
-    if (text === '') sessionStorage.removeItem(`pilothouse.draft.${key}`);
-    else sessionStorage.setItem(`pilothouse.draft.${key}`, text);
-  } catch {
-    // A draft that cannot be kept is one that a reload loses.
   }
 }

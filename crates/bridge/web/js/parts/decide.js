@@ -14,6 +14,7 @@ import { failed, toast } from './sheet.js';
  * @property {Bridge} bridge
  * @property {string} sessionId
  * @property {string | undefined} project
+ * @property {() => Promise<void>} [beforeStop] keeps back what would be sent after a turn that is stopped
  */
 
 /**

@@ -55,7 +55,7 @@ export function diffCard(diff, how = {}) {
 export function changeCounts(diff) {
   if (diff.added === 0 && diff.removed === 0) return diff.cut === true ? [] : [h('span', { class: 'diff-none' }, 'No change')];
   return [
-    h('span', { class: 'diff-added' }, `+${diff.added}`, h('span', { class: 'unseen' }, ' lines added')),
-    h('span', { class: 'diff-removed' }, `−${diff.removed}`, h('span', { class: 'unseen' }, ' lines removed')),
+    h('span', { class: 'diff-added' }, `+${diff.added}`, h('span', { class: 'unseen' }, diff.added === 1 ? ' line added' : ' lines added')),
+    h('span', { class: 'diff-removed' }, `−${diff.removed}`, h('span', { class: 'unseen' }, diff.removed === 1 ? ' line removed' : ' lines removed')),
   ];
 }

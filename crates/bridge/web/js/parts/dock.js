@@ -10,16 +10,21 @@ import { announce, h } from '../dom.js';
 import { count } from '../format.js';
 import { icon, toolIcon } from '../icons.js';
 import { approvalCard } from './approval.js';
+import { copy } from './copy.js';
 import { watch } from './guard.js';
 import { reveal } from './reveal.js';
 import { failed } from './sheet.js';
-import { target, toolName } from './target.js';
+import { targetInFull, toolName } from './target.js';
 
 /** The approvals of a session, one at a time with the others in a list. */
 export class ApprovalDock {
   element = h('div', { class: 'approvals' });
-  /** @type {Map<string, HTMLElement>} */
+  /** What was typed about requests that another device decided. */
+  left = h('div', { class: 'left-overs' });
+  /** @type {Map<string, {approval: Approval, card: HTMLElement}>} */
   #cards = new Map();
+  /** Whether the last request that went was decided with its card here. */
+  #endedHere = true;
   /** @type {string | undefined} */
   #chosen;
   #shown = '';
@@ -27,29 +32,75 @@ export class ApprovalDock {
   /**
    * @param {Bridge} bridge
    * @param {Session} session
-   * @param {() => void} leave takes the focus when nothing is left here that could have it
+   * @param {object} to
+   * @param {(wasHere: boolean) => void} to.leave takes the focus when nothing is left here that could have it; tells whether the decision was made here
+   * @param {() => Promise<void>} to.stop keeps back what would be sent after the turn
+   * @param {(text: string) => void} to.write takes words into the composer
    */
-  constructor(bridge, session, leave) {
+  constructor(bridge, session, to) {
     this.bridge = bridge;
     this.session = session;
-    this.leave = leave;
+    this.to = to;
   }
 
   update() {
     const open = this.session.approvals;
     const project = this.session.transcript.project;
-    for (const key of this.#cards.keys()) if (!open.some((approval) => keyOf(approval) === key)) this.#cards.delete(key);
+    for (const [key, { approval, card }] of this.#cards) {
+      if (open.some((other) => keyOf(other) === key)) continue;
+      this.#cards.delete(key);
+      this.#over(approval, card);
+    }
     for (const approval of open) {
       if (this.#cards.has(keyOf(approval))) continue;
-      this.#cards.set(keyOf(approval), approvalCard(approval, { bridge: this.bridge, sessionId: this.session.id, project }));
-      announce(`Needs you: ${toolName(approval.toolName)} ${target(approval.toolName, approval.input, project)}`);
+      const deciding = { bridge: this.bridge, sessionId: this.session.id, project, beforeStop: this.to.stop };
+      this.#cards.set(keyOf(approval), { approval, card: approvalCard(approval, deciding) });
+      announce(`Needs you: ${toolName(approval.toolName)} ${targetInFull(approval.toolName, approval.input, project)}`);
     }
     const chosen = open.find((approval) => approval.id === this.#chosen) ?? open[0];
     this.#chosen = chosen?.id;
     const shown = JSON.stringify([chosen?.id, open.map(keyOf)]);
     if (shown === this.#shown) return;
     this.#shown = shown;
-    this.#show(chosen === undefined ? undefined : this.#cards.get(keyOf(chosen)), open.length < 2 ? [] : [this.#tabs(open)]);
+    this.#show(chosen === undefined ? undefined : this.#cards.get(keyOf(chosen))?.card, open.length < 2 ? [] : [this.#tabs(open)]);
+  }
+
+  /**
+   * A request is over. What was typed about it and not sent stays, where another device was first.
+   *
+   * @param {Approval} approval
+   * @param {HTMLElement} card
+   */
+  #over(approval, card) {
+    const end = this.session.events.findLast((event) => event.type === 'permission_resolved' && event['id'] === approval.id);
+    const isOwn = end !== undefined && end['by'] === this.bridge.link.welcome?.device;
+    this.#endedHere = isOwn && card.classList.contains('deciding');
+    if (this.#endedHere) return;
+    const { project } = this.session.transcript;
+    const words = `${outcome(end?.['decision'], end?.['by'])}: ${toolName(approval.toolName)} ${targetInFull(approval.toolName, approval.input, project)}`;
+    announce(words);
+    const fields = /** @type {(HTMLInputElement | HTMLTextAreaElement)[]} */ ([...card.querySelectorAll('textarea, input[type="text"]')]);
+    const typed = fields.map(({ value }) => value.trim()).filter((text) => text !== '').join('\n');
+    if (typed === '') return;
+    const field = h('textarea', { class: 'field', rows: 2, 'aria-label': 'What you had typed', value: typed });
+    const close = () => {
+      const hadFocus = left.contains(document.activeElement);
+      left.remove();
+      if (hadFocus) this.to.leave(false);
+    };
+    const left = reveal(h('section', { class: 'left-over', 'aria-label': 'Decided elsewhere' },
+      h('p', {}, icon('info'), h('span', {}, words)),
+      field,
+      h('div', { class: 'buttons end' },
+        h('button', { class: 'button small', type: 'button', onclick: close }, 'Discard'),
+        h('button', { class: 'button small', type: 'button', onclick: () => copy(field.value) }, 'Copy'),
+        h('button', { class: 'button small', type: 'button', onclick: () => { close(); this.to.write(field.value); } }, 'Write as message'))));
+    const hadFocus = card.contains(document.activeElement);
+    this.left.append(left);
+    if (!hadFocus) return;
+    // Whoever types goes on here, where nothing is sent.
+    field.focus({ preventScroll: true });
+    field.setSelectionRange(typed.length, typed.length);
   }
 
   /**
@@ -66,7 +117,7 @@ export class ApprovalDock {
     watch();
     if (!hadFocus || this.element.contains(document.activeElement)) return;
     // Nobody should come to a button by itself: what is pressed there twice would decide twice.
-    if (card === undefined) this.leave();
+    if (card === undefined) this.to.leave(this.#endedHere);
     else card.focus({ preventScroll: true });
   }
 
@@ -78,8 +129,20 @@ export class ApprovalDock {
       open.map((approval) => h('button', {
         class: 'tab', type: 'button', 'aria-pressed': String(approval.id === this.#chosen),
         onclick: () => { this.#chosen = approval.id; this.update(); },
-      }, toolIcon(approval.toolName), h('span', {}, toolName(approval.toolName)), h('code', {}, target(approval.toolName, approval.input, project))))));
+      }, toolIcon(approval.toolName), h('span', {}, toolName(approval.toolName)), h('code', {}, targetInFull(approval.toolName, approval.input, project))))));
   }
+}
+
+/**
+ * How a request ended, and where.
+ *
+ * @param {string | undefined} decision
+ * @param {string | undefined} by
+ */
+function outcome(decision, by) {
+  /** @type {Record<string, string>} */
+  const words = { allowed: 'Allowed', allowed_always: 'Allowed', denied: 'Denied', answered: 'Answered', withdrawn: 'Withdrawn' };
+  return `${words[decision ?? ''] ?? 'No longer asked'}${by === undefined ? '' : ` by ${by}`}`;
 }
 
 /** A card is of one request as it was sent: another one under the same id has a card of its own. @param {Approval} approval */
@@ -120,6 +183,12 @@ export class QueueDock {
     ]));
     if (this.#editing.inputId !== '') this.#editing.form.querySelector('textarea')?.focus();
     else if (hadFocus) this.leave();
+  }
+
+  /** The words of a message that waits, as somebody is changing them here. @param {Queued} input @returns {string} */
+  wordsOf({ inputId, text }) {
+    const typed = this.#editing.inputId === inputId ? this.#editing.form.querySelector('textarea')?.value ?? '' : '';
+    return typed.trim() === '' ? text : typed;
   }
 
   /** What the messages wait for. */

@@ -1,6 +1,7 @@
 // Decisions are armed: a button that decides works only once its user can have seen what it decides about. One that is new,
 // has moved, was covered or was out of sight is not armed for a moment, so that the second tap of a double tap, or one that
-// meets a card that has just moved under the finger, decides nothing.
+// meets a card that has just moved under the finger, decides nothing. A press that came too soon begins that moment anew:
+// whoever taps and taps has not looked.
 //
 // Every button with `data-decides` is guarded, wherever it stands: `data-decides="allow"` also waits until all of what it
 // would allow has been seen.
@@ -21,6 +22,9 @@ const STILL = 4;
 
 /** How long a press that decided nothing says so. */
 const SAID_FOR = 1200;
+
+/** Why a press on a button that is not armed decides nothing. */
+const TOO_SOON = 'Too soon';
 
 /** @typedef {{left: number, top: number, since: number}} Place */
 
@@ -154,10 +158,20 @@ function isInSight(button) {
 function objection(button, at) {
   if (link?.isLive !== true) return 'No connection';
   const place = places.get(button);
-  if (place === undefined || at - place.since < ARMED_AFTER) return 'Too soon';
+  if (place === undefined || at - place.since < ARMED_AFTER) return TOO_SOON;
   const card = button.closest('.approval');
   if (button.dataset['decides'] === 'allow' && card !== null && !isAllSeen(card)) return 'Read to the end';
   return '';
+}
+
+/** No button has been shown for any time yet. */
+function restart() {
+  const now = performance.now();
+  for (const button of buttons(document)) {
+    const place = places.get(button);
+    if (place !== undefined) place.since = now;
+  }
+  update();
 }
 
 /** Shows which buttons are armed. */
@@ -188,6 +202,7 @@ function pressed(event) {
   if (why === '') return;
   event.preventDefault();
   event.stopImmediatePropagation();
+  if (why === TOO_SOON) restart();
   say(button, why);
 }
 

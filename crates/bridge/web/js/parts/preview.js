@@ -46,7 +46,10 @@ function preferred(approval, project) {
   }
   if (preview?.html !== undefined) {
     const kind = preview.kind === 'plan' ? 'prose plan' : 'preview code';
-    return serverHtml(h('div', { class: kind, tabindex: 0, role: 'group', 'aria-label': 'What it would do' }), preview.html);
+    const whole = serverHtml(h('div', { class: kind, tabindex: 0, role: 'group', 'aria-label': 'What it would do' }), preview.html);
+    // One box is one stop of the keyboard: what is in it wraps.
+    for (const code of whole.querySelectorAll('pre')) code.removeAttribute('tabindex');
+    return whole;
   }
   const plain = typeof input['command'] === 'string' ? input['command']
     : typeof input['plan'] === 'string' ? input['plan'] : JSON.stringify(input, null, 2);

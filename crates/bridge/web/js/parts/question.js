@@ -7,6 +7,7 @@ import { h } from '../dom.js';
 import { icon } from '../icons.js';
 import { freshId } from '../wire/bridge.js';
 import { connectionNotes, decide } from './decide.js';
+import { draft, keepDraft } from './draft.js';
 import { guarded } from './guard.js';
 import { reveal } from './reveal.js';
 import { moreBelow } from './seen.js';
@@ -20,9 +21,15 @@ export function questionCard(approval, deciding) {
   const { bridge, sessionId } = deciding;
   const mayApprove = bridge.may('approve');
   const questions = approval.questions ?? [];
-  const fields = questions.map((question) => questionField(question, () => look()));
+  const key = `answers.${sessionId}.${approval.id}`;
+  /** @type {unknown} */
+  const before = kept(key);
+  const fields = questions.map((question, index) => questionField(question, Array.isArray(before) ? before[index] : undefined, () => look()));
   const submit = h('button', { class: 'button allow', type: 'submit', ...guarded() }, 'Answer');
-  const look = () => { submit.disabled = !mayApprove || fields.some(({ answer }) => answer() === ''); };
+  const look = () => {
+    submit.disabled = !mayApprove || fields.some(({ answer }) => answer() === '');
+    keepDraft(key, JSON.stringify(fields.map(({ chosen }) => chosen())));
+  };
   const card = h('section', { class: 'approval question-card', tabindex: -1, 'aria-label': 'Approval: question', 'data-approval': approval.id },
     h('form', {
       onsubmit: (/** @type {Event} */ event) => {
@@ -45,12 +52,22 @@ export function questionCard(approval, deciding) {
   return reveal(card);
 }
 
+/** What was chosen and typed before a reload, if anything. @param {string} key */
+function kept(key) {
+  try {
+    return JSON.parse(draft(key) || '[]');
+  } catch {
+    return [];
+  }
+}
+
 /**
  * @param {Question} question
+ * @param {any} before what was chosen and typed before a reload
  * @param {() => void} changed
- * @returns {{element: HTMLElement, answer: () => string}}
+ * @returns {{element: HTMLElement, answer: () => string, chosen: () => {labels: string[], other: boolean, words: string}}}
  */
-function questionField(question, changed) {
+function questionField(question, before, changed) {
   const several = question.multiSelect === true;
   const name = `q-${freshId()}`;
   const preview = h('pre', { class: 'option-preview', tabindex: 0, 'aria-label': 'Preview' });
@@ -81,10 +98,13 @@ function questionField(question, changed) {
     several ? h('p', { class: 'question-how' }, 'Choose as many as you like.') : null,
     h('div', { class: 'options' }, boxes.map(({ line }) => line),
       h('div', { class: 'option other' }, other, words)));
-  const answer = () => {
-    const chosen = boxes.filter(({ box }) => box.checked).map(({ label }) => label);
-    if (other.checked && words.value.trim() !== '') chosen.push(words.value.trim());
-    return chosen.join(', ');
-  };
-  return { element, answer };
+  const labels = () => boxes.filter(({ box }) => box.checked).map(({ label }) => label);
+  const chosen = () => ({ labels: labels(), other: other.checked, words: words.value });
+  const answer = () => [...labels(), ...(other.checked && words.value.trim() !== '' ? [words.value.trim()] : [])].join(', ');
+  if (before !== undefined) {
+    for (const { box, label } of boxes) box.checked = before?.labels?.includes?.(label) === true;
+    words.value = typeof before?.words === 'string' ? before.words : '';
+    other.checked = before?.other === true;
+  }
+  return { element, answer, chosen };
 }

@@ -3,7 +3,7 @@
 /** @import { ResolvedRow, Row, TurnRow, UserRow } from '../log/rows.js' */
 
 import { h } from '../dom.js';
-import { cost, duration, tokens } from '../format.js';
+import { duration, tokens } from '../format.js';
 import { icon } from '../icons.js';
 import { UNKNOWN } from '../log/rows.js';
 import { reveal } from './reveal.js';
@@ -11,7 +11,10 @@ import { storedRule } from './rules.js';
 import { disclosure, prose, toolsRow } from './tool.js';
 import { toolName } from './target.js';
 
-/** @typedef {{project: string | undefined, base: URL, live: boolean}} Surroundings */
+/** How much of a command its decision shows, in characters. */
+const LONGEST = 160;
+
+/** @typedef {{project: string | undefined, base: URL, live: boolean, cost: (dollars: number | undefined) => string}} Surroundings */
 
 /**
  * One row.
@@ -31,7 +34,7 @@ export function rowElement(row, around) {
         [icon('thought'), h('span', {}, 'Thought')], () => [prose('thinking-text', row.text, row.html)]));
     case 'tools': return reveal(toolsRow(row, { ...around, row: (below) => rowElement(below, around) }));
     case 'resolved': return reveal(resolvedRow(row));
-    case 'turn': return turnRow(row);
+    case 'turn': return turnRow(row, around);
     case 'note':
       return h('div', { class: `row note${row.tone === 'bad' ? ' bad' : ''}` }, icon(row.icon), h('div', { class: 'note-text' },
         row.title === undefined ? null : h('strong', {}, row.title),
@@ -62,24 +65,28 @@ function resolvedRow(row) {
     allowed: ['check', 'Allowed'], allowed_always: ['check', 'Always allowed'], denied: ['close', 'Denied'],
     answered: ['check', 'Answered'], withdrawn: ['info', 'Withdrawn'],
   };
-  const [mark, word] = words[row.decision] ?? ['info', row.decision];
+  const [mark, word] = row.decision === 'allowed_always' && !row.isLasting ? ['check', 'Allowed for this session'] : words[row.decision] ?? ['info', row.decision];
   const what = row.tool === 'AskUserQuestion' ? '' : row.tool === 'ExitPlanMode' ? 'plan' : toolName(row.tool);
   const target = ['AskUserQuestion', 'ExitPlanMode'].includes(row.tool) ? '' : row.target;
   const message = row.message === undefined || row.message === '' ? '' : row.decision === 'answered' ? row.message : `“${row.message}”`;
   return h('div', { class: `row resolved ${row.decision}${row.isUnknown === true ? ' indeterminate' : ''}` }, icon(mark),
     h('span', { class: 'resolved-text' },
       h('strong', {}, word), what === '' ? '' : ` ${what}`,
-      target === '' ? null : h('code', {}, target),
+      target === '' ? null : h('code', {}, target.length > LONGEST ? `${target.slice(0, LONGEST)}…` : target),
+      target === '' ? '' : row.more,
       message === '' ? '' : ` ${message}`,
       row.by === undefined ? '' : ` · ${row.by}`,
       row.rules.length === 0 ? null : h('span', { class: 'resolved-rules' }, row.rules.map((rule) => h('code', {}, storedRule(rule)))),
       row.isUnknown === true ? h('span', { class: 'resolved-unknown' }, icon('alert'), UNKNOWN) : null));
 }
 
-/** @param {TurnRow} row */
-function turnRow(row) {
+/**
+ * @param {TurnRow} row
+ * @param {Surroundings} around
+ */
+function turnRow(row, around) {
   const parts = [
-    cost(row.cost), row.duration === undefined ? '' : duration(row.duration),
+    around.cost(row.cost), row.duration === undefined ? '' : duration(row.duration),
     row.tokens === undefined ? '' : `${tokens(row.tokens)} tokens`,
   ].filter((part) => part !== '');
   return h('div', { class: 'row turn' }, h('span', { class: 'turn-chip' }, parts.join(' · ')));

@@ -20,7 +20,34 @@ export function placeOf(suggestion) {
 
 /** A rule as the log names it, with the file instead of the CLI's own word for it. @param {string} rule */
 export function storedRule(rule) {
+  const mode = /^mode (\w+)$/.exec(rule)?.[1];
+  if (mode !== undefined) return modeWords(mode);
   return rule.replace(/ in (\w+)$/, (whole, place) => (place.endsWith('Settings') ? ` in ${PLACES[place]?.split(' · ')[0] ?? place}` : whole));
+}
+
+/** Whether a suggestion is kept beyond the session. @param {Suggestion} suggestion */
+export function isStored({ destination }) {
+  return destination?.endsWith('Settings') === true;
+}
+
+/**
+ * Whether anything of what was allowed is kept beyond the session.
+ *
+ * @param {string[]} rules as the log names them
+ * @param {Suggestion[]} suggestions what was offered
+ */
+export function isLasting(rules, suggestions) {
+  return rules.some((rule) => {
+    const directory = /^directory (.+)$/s.exec(rule)?.[1];
+    if (directory === undefined) return / in \w+Settings$/.test(rule);
+    // The log does not name the place of a directory.
+    return suggestions.some((suggestion) => isStored(suggestion) && suggestion.directories?.includes(directory) === true);
+  });
+}
+
+/** What a mode lets happen, for as long as the session lasts. @param {string | undefined} mode */
+export function modeWords(mode) {
+  return mode === 'acceptEdits' ? 'Accept all edits in this session' : `Mode ${modeName(mode)} in this session`;
 }
 
 /** The rules of a suggestion as settings files write them. @param {Suggestion} suggestion @returns {string[]} */
@@ -32,7 +59,7 @@ export function rulesOf(suggestion) {
     case 'addRules': return rules;
     case 'replaceRules': return rules.map((rule) => `only ${rule}`);
     case 'removeRules': return rules.map((rule) => `no longer ${rule}`);
-    case 'setMode': return [`mode ${modeName(suggestion.mode)}`];
+    case 'setMode': return [modeWords(suggestion.mode)];
     case 'addDirectories': return directories;
     case 'removeDirectories': return directories.map((directory) => `no longer ${directory}`);
     default: return [suggestion.type];

@@ -5,12 +5,12 @@
 /** @import { Bridge } from '../wire/bridge.js' */
 
 import { h, refill } from '../dom.js';
-import { MODES, cost, modeName, modelName } from '../format.js';
+import { MODES, modeName, modelName } from '../format.js';
 import { icon } from '../icons.js';
 import { chooseSheet, failed } from './sheet.js';
 
 const MODELS = [
-  { alias: '', name: 'Default', what: 'As set in Claude Code' },
+  { alias: '', name: 'Default', what: 'As set up' },
   { alias: 'opus', name: 'Opus', what: 'For the hardest work' },
   { alias: 'sonnet', name: 'Sonnet', what: 'For most work' },
   { alias: 'haiku', name: 'Haiku', what: 'Quick and light' },
@@ -20,6 +20,8 @@ const MODELS = [
 export class StatusLine {
   element = h('div', { class: 'status-line' });
   #shown = '';
+  /** @type {{mode: string, model: string | undefined}} */
+  #now = { mode: 'default', model: undefined };
 
   /**
    * @param {Bridge} bridge
@@ -35,10 +37,12 @@ export class StatusLine {
     const { transcript } = this.session;
     const mode = transcript.mode ?? view?.permissionMode ?? 'default';
     const model = transcript.model ?? view?.model;
+    this.#now = { mode, model };
     const context = view?.contextPercent ?? transcript.contextPercent;
     const spent = Math.max(transcript.cost, view?.cost ?? 0);
     const may = this.bridge.may('configure');
-    const shown = JSON.stringify([mode, model, context, spent, may]);
+    const words = this.bridge.cost(spent);
+    const shown = JSON.stringify([mode, model, context, words, may]);
     if (shown === this.#shown) return;
     this.#shown = shown;
     refill(this.element,
@@ -47,7 +51,16 @@ export class StatusLine {
       h('span', { class: 'grow' }),
       context === undefined ? null : h('span', { class: `figure${context >= 80 ? ' high' : ''}`, title: 'How full the model’s context is' },
         meter(context), `${Math.round(context)}%`, h('span', { class: 'unseen' }, ' of the context used')),
-      h('span', { class: 'figure', title: 'Cost of this session' }, cost(spent)));
+      words === '' ? null : h('span', { class: 'figure', title: 'Cost of this session' }, words));
+  }
+
+  /** What is chosen here, for where there is no room for this line. @returns {{name: string, what: string, icon: string, pick: () => void}[]} */
+  get choices() {
+    const { mode, model } = this.#now;
+    return [
+      { name: `Mode: ${modeName(mode)}`, what: MODES[mode]?.what ?? '', icon: 'shield', pick: () => this.#chooseMode(mode) },
+      { name: `Model: ${modelName(model)}`, what: 'Choose another', icon: 'agent', pick: () => this.#chooseModel(model) },
+    ];
   }
 
   /** @param {string} mode */

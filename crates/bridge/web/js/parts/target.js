@@ -1,7 +1,7 @@
 // What a tool call is about, in one line.
 
 import { h } from '../dom.js';
-import { firstLine, within } from '../format.js';
+import { count, firstLine, within } from '../format.js';
 
 /** The member of the input that says it best, by tool. @type {Record<string, string[]>} */
 const MEMBERS = {
@@ -37,6 +37,30 @@ export function pathText(path) {
  */
 export function target(tool, input, project) {
   return within(firstLine(named(tool, input) ?? someWords(tool, input)), project);
+}
+
+/**
+ * How many more lines there are than the one that `target` gives, in words; nothing where that line is all.
+ *
+ * @param {string} tool
+ * @param {Record<string, any>} input
+ * @returns {string}
+ */
+export function moreLines(tool, input) {
+  const lines = (named(tool, input) ?? '').trim().split('\n').length;
+  return lines > 1 ? `… (${count(lines, 'line')})` : '';
+}
+
+/**
+ * What a call is about, and that there is more of it.
+ *
+ * @param {string} tool
+ * @param {Record<string, any>} input
+ * @param {string} [project]
+ * @returns {string}
+ */
+export function targetInFull(tool, input, project) {
+  return target(tool, input, project) + moreLines(tool, input);
 }
 
 /** What the views of a tool show of its input by themselves. The words that describe a command do nothing. @type {Record<string, string[]>} */

@@ -9,7 +9,7 @@ import { icon, toolIcon } from '../icons.js';
 import { standsAlone } from '../log/rows.js';
 import { copyable } from './copy.js';
 import { diffCard } from './diff.js';
-import { isPath, pathText, target, toolName } from './target.js';
+import { isPath, moreLines, pathText, target, targetInFull, toolName } from './target.js';
 import { fetchAs } from '../wire/credential.js';
 
 /** How much of an output is shown before the reader asks for more, in lines. */
@@ -27,6 +27,7 @@ const opened = new Set();
  * @property {string | undefined} project
  * @property {URL} base where outputs are fetched from
  * @property {boolean} live whether what has no result yet is running
+ * @property {boolean} [isHeld] whether what has no result yet comes after something that waits
  * @property {(row: Row) => HTMLElement} row draws a row of a subagent
  */
 
@@ -34,19 +35,22 @@ const opened = new Set();
  * A run of calls.
  *
  * @param {ToolsRow} row
- * @param {How} how
+ * @param {How} around
  * @returns {HTMLElement}
  */
-export function toolsRow(row, how) {
+export function toolsRow(row, around) {
+  const how = { ...around, isHeld: row.calls.some((call) => call.waits === true) };
   const [first] = row.calls;
   if (first !== undefined && (row.calls.length === 1 || standsAlone(first.name))) {
     return h('div', { class: 'row tools' }, callCard(first, how));
   }
-  const running = how.live ? row.calls.find((call) => call.result === undefined) : undefined;
+  const open = how.live ? row.calls.filter((call) => call.result === undefined) : [];
+  const running = open.find((call) => call.waits === true) ?? open[0];
+  const isDone = row.calls.every((call) => call.result !== undefined);
   const bad = row.calls.filter((call) => stateOf(call, how) === 'bad').length;
   const refused = row.calls.filter((call) => call.notRun === 'denied').length;
   const run = disclosure(`run-${row.key}`, 'run', [
-    icon(running === undefined ? 'check' : 'wrench'), h('span', { class: 'call-name' }, runTitle(row.calls)),
+    icon(isDone ? 'check' : 'wrench'), h('span', { class: 'call-name' }, runTitle(row.calls, isDone)),
     bad === 0 ? null : h('span', { class: 'call-bad' }, `${bad} failed`),
     refused === 0 ? null : h('span', { class: 'call-note' }, `${refused} denied`)],
     () => row.calls.map((call) => callCard(call, how)));
@@ -54,16 +58,22 @@ export function toolsRow(row, how) {
   return h('div', { class: 'row tools' }, run, running === undefined ? null : callLine(running, how));
 }
 
-/** What a run did, in words. @param {Call[]} calls */
-function runTitle(calls) {
+/**
+ * What a run did, in words: only of what has run it is said that it did.
+ *
+ * @param {Call[]} calls
+ * @param {boolean} isDone
+ */
+function runTitle(calls, isDone) {
   /** @type {Map<string, number>} */
   const kinds = new Map();
   const kind = (/** @type {string} */ tool) => ({ Bash: 'ran', Read: 'read', Grep: 'searched', Glob: 'searched' })[tool] ?? 'used';
-  for (const call of calls) kinds.set(kind(call.name), (kinds.get(kind(call.name)) ?? 0) + 1);
+  const ran = calls.filter((call) => call.notRun === undefined);
+  const told = isDone && ran.length > 0;
+  for (const call of told ? ran : calls) kinds.set(kind(call.name), (kinds.get(kind(call.name)) ?? 0) + 1);
   const words = [...kinds].map(([what, times]) => {
-    if (what === 'ran') return `ran ${count(times, 'command')}`;
-    if (what === 'read') return `read ${count(times, 'file')}`;
-    return what === 'searched' ? `searched ${count(times, 'time')}` : `used ${count(times, 'tool')}`;
+    if (what === 'searched') return told ? `searched ${count(times, 'time')}` : count(times, 'search', 'searches');
+    return `${told ? `${what} ` : ''}${count(times, what === 'ran' ? 'command' : what === 'read' ? 'file' : 'tool')}`;
   });
   const text = words.join(', ');
   return text.charAt(0).toUpperCase() + text.slice(1);
@@ -101,7 +111,8 @@ function callLine(call, how) {
 function stateOf(call, how) {
   if (call.goesOn === true) return 'running';
   if (call.notRun !== undefined) return call.notRun;
-  if (call.result === undefined) return how.live ? 'running' : 'open';
+  if (call.result === undefined && how.live && call.waits === true) return 'waiting';
+  if (call.result === undefined) return how.live && (how.isHeld !== true || call.isAllowed === true) ? 'running' : 'open';
   return call.result.isError ? 'bad' : 'done';
 }
 
@@ -116,7 +127,9 @@ function lineOf(call, how) {
     toolIcon(call.name),
     h('span', { class: 'call-name' }, toolName(call.name)),
     h('span', { class: 'call-target' }, isPath(call.name) ? pathText(target(call.name, call.input, how.project)) : target(call.name, call.input, how.project)),
+    moreLines(call.name, call.input) === '' ? null : h('span', { class: 'call-more' }, moreLines(call.name, call.input)),
     state === 'running' ? h('span', { class: 'spinner', role: 'img', 'aria-label': 'running' }) : null,
+    state === 'waiting' ? h('span', { class: 'call-note' }, call.name === 'AskUserQuestion' ? 'waiting for an answer' : 'waiting for approval') : null,
     state === 'bad' ? h('span', { class: 'call-bad' }, 'failed') : null,
     state === 'denied' ? h('span', { class: 'call-note' }, call.name === 'AskUserQuestion' ? 'not answered' : 'denied') : null,
     state === 'stopped' ? h('span', { class: 'call-note' }, 'stopped') : null,
@@ -155,6 +168,8 @@ function output(text, bad, fromStart) {
   const lines = text.trimEnd().split('\n');
   const shown = fromStart ? lines.slice(0, SHOWN_LINES) : lines.slice(-SHOWN_LINES);
   const pre = h('pre', { class: `call-output${bad ? ' bad' : ''}`, tabindex: 0 }, ansiNodes(shown.join('\n')));
+  // What ends with the outcome is shown at its end, once it is there.
+  if (!fromStart) requestAnimationFrame(() => { pre.scrollTop = pre.scrollHeight; });
   const hidden = lines.length - shown.length;
   if (hidden === 0) return pre;
   const more = h('button', { class: `diff-more${fromStart ? '' : ' before'}`, type: 'button' }, count(hidden, fromStart ? 'more line' : 'earlier line'));
@@ -214,7 +229,7 @@ function lastLines(rows, project) {
   const lines = [];
   for (const row of rows.slice(-LIVE_LINES)) {
     if (row.kind === 'text') lines.push(row.text.trim().split('\n').at(-1) ?? '');
-    if (row.kind === 'tools') for (const call of row.calls) lines.push(`${toolName(call.name)} ${target(call.name, call.input, project)}`);
+    if (row.kind === 'tools') for (const call of row.calls) lines.push(`${toolName(call.name)} ${targetInFull(call.name, call.input, project)}`);
   }
   return lines.slice(-LIVE_LINES);
 }

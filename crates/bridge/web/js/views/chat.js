@@ -2,6 +2,7 @@
 
 /** @import { App } from '../main.js' */
 /** @import { Row } from '../log/rows.js' */
+/** @import { Queued } from '../log/transcript.js' */
 /** @import { Lifecycle } from '../types.js' */
 
 import { announce, h, refill } from '../dom.js';
@@ -11,11 +12,12 @@ import { Session } from '../log/session.js';
 import { Composer } from '../parts/composer.js';
 import { ApprovalDock, QueueDock } from '../parts/dock.js';
 import { rowElement } from '../parts/row.js';
-import { chooseSheet, confirmSheet, failed, sheet } from '../parts/sheet.js';
+import { chooseSheet, confirmSheet, failed, sheet, toast } from '../parts/sheet.js';
 import { StatusLine } from '../parts/status.js';
 import { Tail } from '../parts/tail.js';
 import { pathText } from '../parts/target.js';
 import { WindowedRows } from '../window.js';
+import { Refused } from '../wire/connection.js';
 import { resume } from './start.js';
 
 /** How much of the last words is read aloud at the end of a turn, in characters. */
@@ -27,6 +29,8 @@ export class ChatView {
   #leave = [];
   #drawing = false;
   #live = false;
+  /** Waiting messages that are being taken back. @type {Map<string, Queued>} */
+  #taking = new Map();
   /** What is said of a session whose CLI is gone. */
   #overShown = '';
   /** The position of the newest end of a turn that was read aloud, or was there before the reader. @type {number | undefined} */
@@ -54,7 +58,11 @@ export class ChatView {
       top: () => void session.loadOlder(),
       follow: (following) => { this.down.hidden = following; },
     });
-    this.approvals = new ApprovalDock(app.bridge, session, () => this.focus());
+    this.approvals = new ApprovalDock(app.bridge, session, {
+      leave: (wasHere) => { if (wasHere) this.focus(); else this.title.focus({ preventScroll: true }); },
+      stop: async () => { const said = await this.#takeBack(); if (said !== '') toast(said); },
+      write: (text) => { this.composer.takeBack([{ text, images: [] }]); this.composer.focus(); },
+    });
     this.queue = new QueueDock(app.bridge, session, () => this.focus());
     this.status = new StatusLine(app.bridge, session);
     this.over = h('div', { class: 'gone-bar' });
@@ -64,12 +72,12 @@ export class ChatView {
         this.list.toEnd();
       },
       isTooLarge: (text, images) => app.outbox.isTooLarge(text, images),
-      interrupt: () => void app.bridge.interrupt(id).catch(failed),
+      interrupt: () => void this.#stop(),
       commands: () => session.transcript.commands,
       draftKey: id,
     });
     this.dock = h('div', { class: 'dock' }, h('div', { class: 'dock-column' },
-      this.approvals.element, this.queue.element, this.over, this.composer.element, this.status.element));
+      this.approvals.left, this.approvals.element, this.queue.element, this.over, this.composer.element, this.status.element));
     this.element = h('section', { class: 'chat', 'data-session': id, 'aria-label': 'Session' },
       h('header', { class: 'chat-head' },
         h('a', { class: 'icon-button back', href: '#/', 'aria-label': 'All sessions' }, icon('back')),
@@ -103,6 +111,56 @@ export class ChatView {
   close() {
     for (const leave of this.#leave) leave();
     this.session.close();
+  }
+
+  /** Stops the running turn. Nothing is sent after it: what waits comes back to be written on. */
+  async #stop() {
+    try {
+      const said = await this.#takeBack();
+      await this.app.bridge.interrupt(this.session.id);
+      if (said !== '') toast(said);
+    } catch (error) {
+      failed(error);
+    }
+  }
+
+  /** Takes back what waits to be sent, into the composer. Gives words for it; none where nothing waits. */
+  async #takeBack() {
+    const { session, app } = this;
+    const waiting = [...session.transcript.queue.values()].map((input) => ({ ...input, text: this.queue.wordsOf(input) }));
+    if (waiting.length === 0) return '';
+    /** @param {Queued} input */
+    const cancel = async (input) => {
+      this.#taking.set(input.inputId, input);
+      try {
+        await app.bridge.cancelInput(session.id, input.inputId);
+      } catch (error) {
+        // Without an answer the log will tell.
+        if (!(error instanceof Refused)) throw error;
+        this.#taking.delete(input.inputId);
+        return false;
+      }
+      if (this.#taking.delete(input.inputId)) this.composer.takeBack([input]);
+      return true;
+    };
+    let late = 0;
+    // One after the other: they come back in their order.
+    for (const input of waiting) if (!(await cancel(input))) late += 1;
+    const back = waiting.length - late;
+    return [
+      back === 0 ? '' : `${count(back, 'waiting message')} not sent: back in the message field.`,
+      late === 0 ? '' : `Too late for ${count(late, 'message')}: already sent.`,
+    ].filter((words) => words !== '').join(' ');
+  }
+
+  /** What was to be taken back when the connection broke: the log tells what became of it. */
+  #settleTaking() {
+    const { queue, rows } = this.session.transcript;
+    for (const [inputId, input] of this.#taking) {
+      if (this.app.link.state !== 'open' || queue.has(inputId)) continue;
+      this.#taking.delete(inputId);
+      if (!rows.some((row) => row.kind === 'user' && row.inputId === inputId)) this.composer.takeBack([input]);
+    }
   }
 
   #later() {
@@ -146,6 +204,7 @@ export class ChatView {
     this.list.set(transcript.rows);
     this.tail.update(session);
     this.approvals.update();
+    this.#settleTaking();
     this.queue.update();
     this.status.update(view);
     this.composer.setRunning(running);
@@ -186,6 +245,7 @@ export class ChatView {
       project: this.session.transcript.project,
       base: this.app.link.base,
       live: this.#live,
+      cost: (dollars) => this.app.bridge.cost(dollars),
     });
   }
 
@@ -195,13 +255,14 @@ export class ChatView {
     const archived = session.transcript.archived;
     chooseSheet('Session', [
       ...(may('configure') ? [{ name: 'Rename', icon: 'pencil', pick: () => this.#rename() }] : []),
+      ...(may('configure') && session.state === 'running' ? this.status.choices : []),
       { name: 'Replay', what: 'Watch it again from the start', icon: 'history', pick: () => app.go(`#/replay/${encodeURIComponent(session.id)}`) },
       ...(may('configure') ? [{
         name: archived ? 'Unarchive' : 'Archive', what: archived ? 'Shows it in the list again' : 'Removes it from the list', icon: 'archive',
         pick: () => void app.bridge.archive(session.id, !archived).then(() => { if (!archived) app.go('#/'); }, failed),
       }] : []),
       ...(may('input') && session.state === 'running' ? [{
-        name: 'End session', what: 'Stops Claude Code; you can resume it', icon: 'stop', danger: true,
+        name: 'End session', what: 'Stops the agent; you can resume it', icon: 'stop', danger: true,
         pick: () => confirmSheet('End this session?', 'Running work stops. You can resume the session later.', 'End session', () => void app.bridge.stop(session.id).catch(failed)),
       }] : []),
     ]);

@@ -5,7 +5,7 @@
 /** @import { Approval, RecentSession, SessionView } from '../types.js' */
 
 import { h, refill, swap } from '../dom.js';
-import { ago, basename, beneath, clock, cost } from '../format.js';
+import { ago, basename, beneath, clock } from '../format.js';
 import { icon } from '../icons.js';
 import { compactApproval } from '../parts/approval.js';
 import { watch } from '../parts/guard.js';
@@ -130,7 +130,9 @@ export class ListView {
   /** The bridge's own agent, or the demo, must not be taken for the real thing. */
   #sayAgent() {
     const agent = this.app.link.welcome?.agent;
-    const words = { demo: 'Demo: there is no model behind it.', embedded: 'The built-in agent runs here, not Claude Code.' };
+    // The demo is chosen by the bridge; a script is somebody's own.
+    const isOwn = agent?.note?.startsWith('the script ') === true;
+    const words = { demo: isOwn ? 'A script plays the model.' : 'Demo: a script plays the model.', embedded: 'The built-in agent runs here, not Claude Code.' };
     const said = words[/** @type {keyof typeof words} */ (agent?.kind)] ?? '';
     refill(this.note, said === '' ? null : h('p', { class: 'notice', title: agent?.note ?? '' }, icon('info'), h('span', {}, said)));
   }
@@ -277,6 +279,7 @@ export class ListView {
    */
   #draw(session, word, asked) {
     const place = [session.title === undefined ? '' : basename(session.projectPath), session.branch ?? ''].filter((part) => part !== '');
+    const spent = this.app.bridge.cost(session.cost);
     return h('article', { class: `card ${word}`, 'data-session': session.id, 'aria-current': this.app.current === session.id ? 'true' : null },
       h('a', { class: 'card-link', href: `#/s/${encodeURIComponent(session.id)}` },
         h('span', { class: 'card-top' },
@@ -289,7 +292,7 @@ export class ListView {
         word === 'background' ? h('span', { class: 'card-task' }, icon('clock'), h('span', {}, (session.background ?? []).join(', '))) : null,
         h('span', { class: 'card-foot' },
           h('span', { class: 'card-place' }, place.length > 0 ? place.join(' · ') : pathText(beneath(session.projectPath, this.app.link.welcome?.roots ?? []))),
-          session.cost > 0 ? h('span', {}, cost(session.cost)) : null)),
+          session.cost > 0 && spent !== '' ? h('span', {}, spent) : null)),
       word === 'cut' && this.app.bridge.may('input') ? h('div', { class: 'card-buttons' },
         h('button', { class: 'button small', type: 'button', onclick: () => resume(this.app, session.id, session.projectPath) }, icon('play'), 'Resume')) : null,
       asked,

@@ -4,7 +4,7 @@
 /** @import { Row } from '../log/rows.js' */
 
 import { h } from '../dom.js';
-import { basename, cost } from '../format.js';
+import { basename } from '../format.js';
 import { icon } from '../icons.js';
 import { Session } from '../log/session.js';
 import { fold } from '../log/transcript.js';
@@ -37,7 +37,7 @@ export class ReplayView {
       h('h2', { class: 'unseen' }, 'Conversation'),
       h('div', { class: 'chat-column' }, this.rows));
     this.list = new WindowedRows(this.log, this.rows, (/** @type {Row} */ row) =>
-      rowElement(row, { project: this.session.transcript.project, base: app.link.base, live: false }));
+      rowElement(row, { project: this.session.transcript.project, base: app.link.base, live: false, cost: (dollars) => app.bridge.cost(dollars) }));
     this.slider = h('input', { class: 'scrubber', type: 'range', min: 0, max: 0, value: 0, 'aria-label': 'Position in the session' });
     this.slider.addEventListener('input', () => this.#show(Number(this.slider.value)));
     this.button = h('button', { class: 'round play', type: 'button', 'aria-label': 'Play', onclick: () => this.#toggle() }, icon('play'));
@@ -91,12 +91,12 @@ export class ReplayView {
   #show(at) {
     const { events } = this.session;
     this.#at = Math.max(0, Math.min(at, events.length));
-    const then = fold(events.slice(0, this.#at));
+    const then = fold(events.slice(0, this.#at), this.session.around);
     this.list.set(then.rows);
     this.slider.value = String(this.#at);
     const event = events[this.#at - 1];
     const time = event === undefined ? '' : new Date(event.at).toLocaleTimeString();
-    this.where.textContent = [`${this.#at} / ${events.length}`, time, cost(then.cost)].filter((part) => part !== '').join(' · ');
+    this.where.textContent = [`${this.#at} / ${events.length}`, time, this.app.bridge.cost(then.cost)].filter((part) => part !== '').join(' · ');
     this.slider.setAttribute('aria-valuetext', this.where.textContent);
   }
 

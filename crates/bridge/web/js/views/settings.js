@@ -9,6 +9,14 @@ import { copy } from '../parts/copy.js';
 import { chooseSheet, confirmSheet, failed, sheet, toast } from '../parts/sheet.js';
 import { setTheme, theme } from '../theme.js';
 
+/** What a device may do, as people say it. @type {Record<string, string>} */
+const RIGHTS = { observe: 'view', input: 'send messages', approve: 'approve', configure: 'change settings', bypass: 'use Bypass mode' };
+
+/** @param {string[]} scopes */
+function rights(scopes) {
+  return `may ${scopes.map((scope) => RIGHTS[scope] ?? scope).join(', ')}`;
+}
+
 /** The settings. */
 export class SettingsView {
   /** @param {App} app */
@@ -33,7 +41,7 @@ export class SettingsView {
             fact('Agent', [welcome?.agent?.kind ?? 'claude', welcome?.agent?.version].filter((part) => part !== undefined).join(' ')),
             welcome?.agent?.note === undefined ? null : fact('', welcome.agent.note),
             fact('Sandbox', sandboxWords(welcome?.agent?.sandbox)),
-            fact('This device', `${welcome?.device ?? ''}: ${(welcome?.scopes ?? []).join(', ')}`),
+            fact('This device', `${welcome?.device ?? ''}: ${rights(welcome?.scopes ?? [])}`),
             fact('Directories', (welcome?.roots ?? []).join(', '))))))); 
     void this.#drawDevices();
     void this.#drawPush();
@@ -88,10 +96,10 @@ export class SettingsView {
       const own = this.app.link.welcome?.device;
       refill(this.devices,
         h('ul', { class: 'device-list' }, devices.map((device) => h('li', { class: 'device', 'data-device': device.id },
-          icon('phone'),
+          icon(/android|iphone|ipad|phone|mobile/i.test(device.name) ? 'phone' : 'laptop'),
           h('span', { class: 'device-text' },
             h('span', { class: 'device-name' }, h('strong', {}, device.name), device.name === own ? h('span', { class: 'tag' }, 'this device') : null),
-            h('span', { class: 'muted small' }, `${device.scopes.join(', ')} · since ${new Date(device.addedAt).toLocaleDateString()}`)),
+            h('span', { class: 'muted small' }, `${rights(device.scopes)} · since ${new Date(device.addedAt).toLocaleDateString()}`)),
           h('button', { class: 'button small', type: 'button', 'aria-label': `Revoke ${device.name}`, onclick: () => this.#revoke(device) }, 'Revoke')))),
         h('button', { class: 'button primary', type: 'button', onclick: () => this.#pairAnother() }, icon('plus'), 'Pair another device'));
     } catch (error) {
@@ -101,7 +109,8 @@ export class SettingsView {
 
   /** @param {{id: string, name: string}} device */
   #revoke(device) {
-    confirmSheet(`Revoke ${device.name}?`, 'It is signed out at once. To use it again, pair it again.', 'Revoke', async () => {
+    const isOwn = device.name === this.app.link.welcome?.device;
+    confirmSheet(`Revoke ${device.name}?`, `${isOwn ? 'This is the device that you are using. ' : ''}It is signed out at once. To use it again, pair it again.`, 'Revoke', async () => {
       try {
         await this.app.bridge.http('devices/revoke', { device: device.id });
       } catch (error) {

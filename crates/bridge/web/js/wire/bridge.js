@@ -3,6 +3,8 @@
 /** @import { Approval, Delivery, Image, Message, ProjectReview, RecentSession, SessionView } from '../types.js' */
 /** @import { Connection } from './connection.js' */
 
+import { cost } from '../format.js';
+
 /** A name that nobody else gives. */
 export function freshId() {
   // `randomUUID` is only there on secure pages; a bridge in the local network may not be one.
@@ -25,6 +27,16 @@ export class Bridge {
   /** Whether it is known that this device may not do something: without a connection nobody has said so yet. @param {string} scope */
   mayNot(scope) {
     return this.link.welcome !== null && !this.may(scope);
+  }
+
+  /** What runs in sessions: `claude`, the bridge's own agent, or that with a script for a model. */
+  get agent() {
+    return this.link.welcome?.agent?.kind ?? 'claude';
+  }
+
+  /** What a session has cost, in words; nothing where a script plays the model. @param {number | undefined} dollars */
+  cost(dollars) {
+    return this.agent === 'demo' ? '' : cost(dollars);
   }
 
   /** @returns {Promise<SessionView[]>} */
