@@ -10,7 +10,7 @@ import { chooseSheet, confirmSheet, failed, sheet, toast } from '../parts/sheet.
 import { setTheme, theme } from '../theme.js';
 
 /** What a device may do, as people say it. @type {Record<string, string>} */
-const RIGHTS = { observe: 'view', input: 'send messages', approve: 'approve', configure: 'change settings', bypass: 'use Bypass mode' };
+const RIGHTS = { observe: 'view', input: 'send messages', approve: 'approve', configure: 'change settings', bypass: 'use Bypass mode', owner: 'act as the owner' };
 
 /** @param {string[]} scopes */
 function rights(scopes) {
