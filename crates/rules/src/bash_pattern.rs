@@ -81,6 +81,11 @@ impl Wild {
         rest.ends_with(last.as_str())
     }
 
+    /// The texts between the `*`.
+    pub(crate) fn pieces(&self) -> &[String] {
+        &self.pieces
+    }
+
     /// The text before the first `*`.
     pub(crate) fn start(&self) -> &str {
         self.pieces.first().map_or("", String::as_str)

@@ -60,6 +60,13 @@ pub enum ProblemKind {
     },
     /// The same key twice in one object: the last one counts.
     DuplicateKey(String),
+    /// A key that nobody reads, and that is most likely a slip for one that holds rules.
+    MistakenKey {
+        /// The key, dotted.
+        key: String,
+        /// What was most likely meant.
+        meant: &'static str,
+    },
     /// Entries of the project's checked-in file that need a trusted workspace.
     Untrusted {
         /// The key, dotted.
@@ -83,8 +90,23 @@ impl ProblemKind {
             | ProblemKind::WrongWord { .. } => true,
             ProblemKind::Skipped { .. }
             | ProblemKind::DuplicateKey(_)
+            | ProblemKind::MistakenKey { .. }
             | ProblemKind::Untrusted { .. }
             | ProblemKind::ModeNotAllowed(_) => false,
+        }
+    }
+}
+
+impl ProblemKind {
+    /// Whether a rule that denies or asks may have been left out because of this, although the file counts.
+    pub fn may_lose_a_deny(&self) -> bool {
+        match self {
+            ProblemKind::Skipped { key, .. } => {
+                key.starts_with("permissions.deny") || key.starts_with("permissions.ask")
+            }
+            ProblemKind::DuplicateKey(key) => matches!(key.as_str(), "permissions" | "deny" | "ask"),
+            ProblemKind::MistakenKey { .. } => true,
+            _ => false,
         }
     }
 }
@@ -98,20 +120,26 @@ impl fmt::Display for ProblemKind {
             }
             ProblemKind::NotUtf8 => f.write_str("is not UTF-8 here; save the file as UTF-8"),
             ProblemKind::Syntax(message) => {
-                write!(f, "{message}; the file is ignored until this is fixed")
+                write!(f, "{message}; the file cannot be used until this is fixed")
             }
             ProblemKind::WrongType { key, expected, found } => {
-                write!(f, "`{key}` must be {expected}, not {found}; the file is ignored until this is fixed")
+                write!(
+                    f,
+                    "`{key}` must be {expected}, not {found}; the file cannot be used until this is fixed"
+                )
             }
             ProblemKind::WrongWord { key, expected, found } => write!(
                 f,
-                "`{key}` is `{found}`, but must be {expected}; the file is ignored until this is fixed"
+                "`{key}` is `{found}`, but must be {expected}; the file cannot be used until this is fixed"
             ),
             ProblemKind::Skipped { key, expected, found } => {
                 write!(f, "`{key}` must be {expected}, not {found}; it is left out")
             }
             ProblemKind::DuplicateKey(key) => {
                 write!(f, "`{key}` appears twice in one object; the last one counts")
+            }
+            ProblemKind::MistakenKey { key, meant } => {
+                write!(f, "`{key}` means nothing, so what it holds does not count; write `{meant}`")
             }
             ProblemKind::Untrusted { key, count } => write!(
                 f,

@@ -1,4 +1,4 @@
-//! What the known keys must hold. Unknown keys are never looked at.
+//! What the known keys must hold. Unknown keys are only looked at to tell slips for those that hold rules.
 
 use pilothouse_rules::Rule;
 
@@ -13,6 +13,9 @@ const MODE_WORDS: &str = "acceptEdits, auto, bypassPermissions, default, dontAsk
 /// Hooks that may guard the permissions written beside them: when one cannot be read, the file must not count.
 const GUARDS: [&str; 2] = ["PreToolUse", "PermissionRequest"];
 
+/// The lists of the permissions.
+const LISTS: [&str; 4] = ["allow", "deny", "ask", "additionalDirectories"];
+
 type Finding = (ProblemKind, Position);
 
 /// Everything wrong with the known keys of one document.
@@ -21,6 +24,11 @@ pub(crate) fn check(root: &Node) -> Vec<Finding> {
     if !matches!(root.value, NodeValue::Object(_)) {
         findings.push(wrong_type("settings", "an object", root));
         return findings;
+    }
+    for (key, node) in root.members() {
+        if is_slip(key, "permissions") && matches!(node.value, NodeValue::Object(_)) {
+            findings.push((ProblemKind::MistakenKey { key: key.clone(), meant: "permissions" }, node.at));
+        }
     }
     if let Some(permissions) = object(root, "permissions", "permissions", &mut findings) {
         check_permissions(permissions, &mut findings);
@@ -43,8 +51,23 @@ pub(crate) fn check(root: &Node) -> Vec<Finding> {
     findings
 }
 
+/// Whether a key is a name but for its case, or a letter or two.
+fn is_slip(key: &str, name: &str) -> bool {
+    let most = if name.len() < 6 { 1 } else { 2 };
+    key != name && strsim::damerau_levenshtein(&key.to_lowercase(), name) <= most
+}
+
 fn check_permissions(permissions: &Node, findings: &mut Vec<Finding>) {
-    for list in ["allow", "deny", "ask", "additionalDirectories"] {
+    for (key, node) in permissions.members().iter().filter(|(key, _)| !LISTS.contains(&key.as_str())) {
+        let meant = [("deny", "permissions.deny"), ("ask", "permissions.ask")];
+        for (_, meant) in meant.into_iter().filter(|(name, _)| is_slip(key, name)) {
+            if matches!(node.value, NodeValue::Array(_)) {
+                let key = format!("permissions.{key}");
+                findings.push((ProblemKind::MistakenKey { key, meant }, node.at));
+            }
+        }
+    }
+    for list in LISTS {
         let Some(node) = permissions.get(list) else {
             continue;
         };
@@ -61,6 +84,11 @@ fn check_permissions(permissions: &Node, findings: &mut Vec<Finding>) {
                     let expected = "a rule such as `Tool` or `Tool(content)`";
                     findings
                         .push((ProblemKind::Skipped { key, expected, found: "an empty one" }, element.at));
+                }
+                // What allows nothing does no harm; what denies nothing was meant to.
+                Some(text) if matches!(list, "deny" | "ask") && Rule::parse(text).is_malformed() => {
+                    let expected = "a rule such as `Tool` or `Tool(content)`";
+                    findings.push((ProblemKind::Skipped { key, expected, found: "part of one" }, element.at));
                 }
                 Some(_) => {}
             }

@@ -146,7 +146,7 @@ fn mode(name: &str, judged: &Judged, printer: &mut Printer) -> anyhow::Result<Mo
 fn no_answer(problems: &Found) -> Value {
     json!({
         "decision": null,
-        "reason": "a settings file cannot be read",
+        "reason": "a settings file is broken",
         "rule": null,
         "source": null,
         "subcommands": [],

@@ -20,9 +20,9 @@ impl Found {
         Self(problems)
     }
 
-    /// The problems that made a whole file be left out.
+    /// The problems that left out a whole file, or an entry, that may hold a rule that denies.
     pub(crate) fn broken(&self) -> impl Iterator<Item = &Problem> {
-        self.0.iter().filter(|problem| problem.kind.sets_file_aside())
+        self.0.iter().filter(|problem| problem.kind.sets_file_aside() || problem.kind.may_lose_a_deny())
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -45,7 +45,8 @@ impl Found {
     }
 }
 
-/// A settings file that cannot be used. It may hold a rule that denies, so no answer is given without it.
+/// A settings file that cannot be used, or not all of it. What is left out may be a rule that denies, so no answer is given
+/// without it.
 #[derive(Debug)]
 pub(crate) struct Broken(pub(crate) Found);
 
@@ -54,7 +55,7 @@ impl fmt::Display for Broken {
         for problem in self.0.broken() {
             writeln!(f, "{}", plain(&problem.to_string()))?;
         }
-        f.write_str("fix the file, or leave it out with --ignore-broken")
+        f.write_str("fix the file, or go on without what is broken with --ignore-broken")
     }
 }
 

@@ -26,7 +26,7 @@ pub(crate) struct SettingsArgs {
     /// Leave all settings files out
     #[arg(long, conflicts_with = "setting_sources")]
     no_settings: bool,
-    /// Go on without settings files that cannot be read, with a warning
+    /// Go on without settings, or entries of them, that cannot be read, with a warning
     #[arg(long)]
     ignore_broken: bool,
 }
@@ -40,8 +40,8 @@ pub(crate) struct Judged {
 }
 
 impl SettingsArgs {
-    /// Reads the settings, and warns of what is wrong with them. A file that cannot be used at all is an error, unless
-    /// the command line says to go on without it.
+    /// Reads the settings, and warns of what is wrong with them. A file that cannot be used, or an entry
+    /// that may deny something, is an error, unless the command line says to go on without it.
     pub(crate) fn read(&self, printer: &mut Printer) -> anyhow::Result<Judged> {
         let judged = self.load()?;
         if !self.ignore_broken && judged.problems.broken().next().is_some() {

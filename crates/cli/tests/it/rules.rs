@@ -266,10 +266,54 @@ fn problems_that_leave_the_file_in_use_are_warnings() {
     assert_eq!((&answer["problems"][0]["line"], &answer["problems"][0]["column"]), (&json!(1), &json!(26)));
     assert_eq!(answer["problems"][0]["fileIgnored"], false);
 
-    home.write(".claude/settings.json", "{\"permissions\":{\"deny\":[7]}}");
+    home.write(".claude/settings.json", "{\"permissions\":{\"allow\":[7]}}");
     let run = home.rules(&["lint", "--setting-sources", "user"]);
     assert_eq!(run.code, 1, "an entry that was left out is a finding: {}", run.err);
-    assert!(run.err.contains("`permissions.deny"), "{}", run.err);
+    assert!(run.err.contains("`permissions.allow"), "{}", run.err);
+}
+
+#[test]
+fn a_deny_that_is_left_out_gives_no_answer() {
+    let home = Home::with_settings();
+    for (text, told) in [
+        ("{\"permissions\":{\"deny\":[\"Bash(\"]}}", ":1:25: `permissions.deny[0]` must be a rule"),
+        ("{\"permissions\":{\"ask\":[\"Bash(rm\"]}}", ":1:24: `permissions.ask[0]` must be a rule"),
+        ("{\"permissions\":{\"deny\":[\"\"]}}", ":1:25: `permissions.deny[0]` must be a rule"),
+        ("{\"permissions\":{\"deny\":[1, \"Bash(rm:*)\"]}}", ":1:25: `permissions.deny[0]` must be"),
+        (
+            "{\"permissions\":{\"deny\":[\"Bash\"]}, \"permissions\":{}}",
+            ": `permissions` appears twice in one object",
+        ),
+        ("{\"permissions\":{\"deny\":[\"Bash\"], \"deny\":[]}}", ": `deny` appears twice in one object"),
+        ("{\"Permissions\":{\"deny\":[\"Bash\"]}}", ":1:2: `Permissions` means nothing"),
+        ("{\"permission\":{\"deny\":[\"Bash\"]}}", ":1:2: `permission` means nothing"),
+        ("{\"permissions\":{\"Deny\":[\"Bash\"]}}", ":1:17: `permissions.Deny` means nothing"),
+    ] {
+        home.write("project/.claude/settings.local.json", text);
+        for args in [&["check", "git status"][..], &["lint"], &["list"]] {
+            let run = home.rules(args);
+            assert_eq!((run.code, run.out.as_str()), (70, ""), "{text} {args:?}: {}", run.err);
+            let place = "error: HOME/project/.claude/settings.local.json";
+            assert!(run.err.contains(place) && run.err.contains(told), "{text}: {}", run.err);
+            assert!(!run.err.contains("ignored"), "{text}: {}", run.err);
+            let run = home.rules(&[args, &["--ignore-broken"]].concat());
+            assert!(
+                run.code < 3 && run.err.contains("warning: "),
+                "{text} {args:?}: {} {}",
+                run.code,
+                run.err
+            );
+        }
+    }
+    // What allows nothing does no harm, and neither does a key that is something else.
+    for text in [
+        "{\"permissions\":{\"allow\":[\"Bash(\"]}}",
+        "{\"missions\":{\"deny\":[]}}",
+        "{\"env\":{\"PERMISSION\":\"x\"}}",
+    ] {
+        home.write("project/.claude/settings.local.json", text);
+        assert_eq!(home.check(&["git status"]), ALLOW, "{text}");
+    }
 }
 
 #[test]

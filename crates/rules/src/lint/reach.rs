@@ -3,8 +3,12 @@
 use super::reach_data;
 use crate::{
     bash_pattern::BashPattern,
+    paths::base_name,
     rule::Rule,
-    shell::wrappers::{is_shell, is_wrapper},
+    shell::{
+        word::Word,
+        wrappers::{is_shell, is_wrapper, joins_words, peel, runs_next_word},
+    },
 };
 
 /// Why an allow rule reaches far, and what would be narrower.
@@ -39,7 +43,7 @@ pub(super) fn far_reaching(rule: &Rule) -> Option<(String, Option<String>)> {
 }
 
 fn far_command(content: &str) -> Option<(String, Option<String>)> {
-    let prefix = match BashPattern::compile(content) {
+    let start = match BashPattern::compile(content) {
         BashPattern::Exact(_) => return None,
         BashPattern::Wild(wild) if wild.is_open_at_start() => {
             return Some((
@@ -47,24 +51,52 @@ fn far_command(content: &str) -> Option<(String, Option<String>)> {
                 None,
             ));
         }
-        BashPattern::Wild(_) => return None,
+        BashPattern::Wild(wild) => wild.start().to_owned(),
         BashPattern::Prefix(prefix) => prefix,
     };
-    let words: Vec<&str> = prefix.split(' ').filter(|word| !word.is_empty()).collect();
-    // `python3 tools/check.py` fixes the script; `python3` alone leaves it open.
-    let is_fixed = |rest: &[&str]| rest.iter().any(|word| !word.starts_with('-'));
-    if let Some((runner, rest)) = reach_data::find(&words) {
-        let reaches = runner.stays_open || !is_fixed(rest);
+    let words: Vec<&str> = start.split(' ').filter(|word| !word.is_empty()).collect();
+    far_words(&words)
+}
+
+/// Whether words leave open what runs. `python3 tools/check.py` fixes the script; `python3` alone does not.
+fn far_words(words: &[&str]) -> Option<(String, Option<String>)> {
+    let (program, rest) = words.split_first()?;
+    let name = base_name(program);
+    // `python3.11` is a `python3`, and `perl5.36` a `perl`.
+    let minor = name.rsplit_once('.').map_or(name, |(major, _)| major);
+    let bare = name.trim_end_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | '-'));
+    let found = [name, minor, bare].into_iter().find_map(|name| {
+        let named: Vec<&str> = std::iter::once(name).chain(rest.iter().copied()).collect();
+        let (runner, after) = reach_data::find(&named)?;
+        Some((runner, rest.get(rest.len() - after.len()..)?))
+    });
+    if let Some((runner, rest)) = found {
+        let plain = rest.iter().filter(|word| !word.starts_with('-')).count();
+        let reaches = runner.stays_open || plain < runner.fixed_by;
         let message = format!("`{}` {}", runner.words, runner.lets);
         return reaches.then(|| (message, Some(runner.instead.to_owned())));
     }
-    let (program, rest) = words.split_first()?;
-    if is_fixed(rest) {
-        return None;
-    }
+    let is_fixed = rest.iter().any(|word| !word.starts_with('-'));
     let instead = |arguments: &str| Some(format!("Bash({program} {arguments})"));
-    if is_shell(program) {
-        return Some((format!("`{program}` runs any command with `-c`"), instead("scripts/build.sh:*")));
+    if is_shell(name) {
+        let message = format!("`{program}` runs any command with `-c`");
+        return (!is_fixed).then(|| (message, instead("scripts/build.sh:*")));
     }
-    is_wrapper(program).then(|| (format!("`{program}` runs whatever command follows it"), instead("ls:*")))
+    if joins_words(name) {
+        return Some((format!("`{program}` hands all words that follow it to a shell"), None));
+    }
+    // What a wrapper runs is looked at in its place.
+    let all: Vec<Word> =
+        words.iter().map(|word| Word { text: (*word).to_owned(), ..Word::default() }).collect();
+    if let Some(inner) = peel(&all) {
+        let inner: Vec<&str> = inner.iter().map(|word| word.text.as_str()).collect();
+        let (message, fix) = far_words(&inner)?;
+        let before = words.get(..words.len().saturating_sub(inner.len())).unwrap_or_default().join(" ");
+        let fix = fix.and_then(|fix| Some(format!("Bash({before} {}", fix.strip_prefix("Bash(")?)));
+        return Some((message, fix));
+    }
+    is_wrapper(name).then(|| {
+        let fix = if runs_next_word(name) { instead("ls:*") } else { None };
+        (format!("`{program}` runs whatever command follows it"), fix)
+    })
 }

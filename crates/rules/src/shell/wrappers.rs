@@ -165,6 +165,18 @@ pub(crate) fn is_wrapper(name: &str) -> bool {
         .is_some_and(|wrapper| !wrapper.harmless || matches!(wrapper.name, "xargs" | "command" | "builtin"))
 }
 
+/// Whether a wrapper hands the words that follow it to a shell, which reads them anew.
+pub(crate) fn joins_words(name: &str) -> bool {
+    matches!(name, "watch" | "parallel")
+}
+
+/// Whether the word right after a wrapper is the program that it runs.
+pub(crate) fn runs_next_word(name: &str) -> bool {
+    let takes_more =
+        matches!(name, "run-parts" | "start-stop-daemon" | "coproc" | "nsenter" | "unshare" | "proot");
+    find(name).is_some_and(|wrapper| wrapper.operands == 0 && !takes_more && !joins_words(name))
+}
+
 /// Shells that run text given with `-c` or on standard input.
 pub(crate) fn is_shell(name: &str) -> bool {
     matches!(

@@ -371,3 +371,30 @@ fn what_is_no_rule_allows_nothing() {
     assert_eq!(problems.len(), 6, "{problems:?}");
     assert!(problems.iter().all(|problem| !problem.kind.sets_file_aside()));
 }
+
+/// The file counts, and the report says that a rule that denies may be missing.
+#[test]
+fn denies_that_are_left_out_are_told_apart() {
+    for (text, lost) in [
+        (r#"{"permissions": {"deny": ["Bash("]}}"#, true),
+        (r#"{"permissions": {"ask": ["Bash(rm"]}}"#, true),
+        (r#"{"permissions": {"deny": [1, "Bash(rm:*)"]}}"#, true),
+        (r#"{"permissions": {"deny": ["Bash"]}, "permissions": {}}"#, true),
+        (r#"{"permissions": {"deny": ["Bash"], "deny": []}}"#, true),
+        (r#"{"Permissions": {"deny": ["Bash"]}}"#, true),
+        (r#"{"permission": {"deny": ["Bash"]}}"#, true),
+        (r#"{"permissions": {"Deny": ["Bash"]}}"#, true),
+        (r#"{"permissions": {"allow": ["Bash("]}}"#, false),
+        (r#"{"permissions": {"allow": [1]}}"#, false),
+        (r#"{"missions": {"deny": ["Bash"]}}"#, false),
+        (r#"{"permission": "x"}"#, false),
+        (r#"{"permissions": {"deny": ["Bash(rm:*)", "mcp__x", "Read(a(b))"]}}"#, false),
+    ] {
+        let (_dir, settings, problems) = Case { user: Some(text), ..Case::default() }.load();
+        let loses = problems.iter().any(|problem| problem.kind.may_lose_a_deny());
+        assert_eq!(loses, lost, "{text} {problems:?}");
+        let read = settings.documents().filter(|(origin, _)| origin.layer == Layer::User);
+        assert_eq!(read.count(), 1, "{text}");
+        assert!(problems.iter().all(|problem| !problem.to_string().contains("ignored")), "{problems:?}");
+    }
+}
