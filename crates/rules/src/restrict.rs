@@ -270,6 +270,9 @@ impl Search<'_> {
 
     fn shell_paths(&mut self, shell: &Shell, behavior: Behavior) {
         let directories = moved_directories(&shell.deep.directories, self.context);
+        if directories.len() >= MOST_DIRECTORIES {
+            self.unseen("cd");
+        }
         for (writes, target) in &shell.deep.redirects {
             self.file(target, &target.text, *writes, behavior, &directories, true);
         }
@@ -511,7 +514,7 @@ impl Search<'_> {
             behavior: Behavior::Ask,
             rule: None,
             subcommand: Some(what.to_owned()),
-            detail: "there are too many files to look through, or a folder cannot be read".to_owned(),
+            detail: "there are too many files or folders to look through, or one cannot be read".to_owned(),
             whole_tool: false,
         });
     }
@@ -652,6 +655,7 @@ fn search<'a>(
             let (subcommand, rest) = commands::git::from_subcommand(arguments).split_first()?;
             (subcommand.text == "grep").then(|| search(or_here(git_grep_starts(rest))))
         }
+        "ack" | "ag" | "rgrep" | "ugrep" => Some(search(or_here(Vec::new()))),
         _ if usage.recursive => {
             Some(Walk { follows: usage.follows, is_doubtful: false, ..search(or_here(usage.reads.clone())) })
         }
@@ -739,9 +743,11 @@ fn command_forms(part: &DeepCommand) -> Vec<String> {
     forms
 }
 
+/// Directories that a command is followed to.
+const MOST_DIRECTORIES: usize = 8;
+
 /// Every directory the command may be in when a part of it runs.
 pub(crate) fn moved_directories(moves: &[String], context: &Context) -> Vec<String> {
-    const MOST: usize = 8;
     let mut directories = vec![context.cwd.clone()];
     for target in moves {
         let Some(target) = paths::expand_tilde(target, &context.home) else { continue };
@@ -755,7 +761,7 @@ pub(crate) fn moved_directories(moves: &[String], context: &Context) -> Vec<Stri
                 },
                 _ => moved,
             };
-            if !directories.contains(&moved) && directories.len() < MOST {
+            if !directories.contains(&moved) && directories.len() < MOST_DIRECTORIES {
                 directories.push(moved);
             }
         }

@@ -184,9 +184,11 @@ impl Judge<'_> {
     pub(super) fn option_in_disguise<'p>(&self, part: &'p PlainCommand) -> Option<&'p Word> {
         let reads_lists = part.words.iter().any(|word| paths::base_name(&word.text) == "strings");
         let is_order = |name: &str| name.starts_with('-') || reads_lists && name.starts_with('@');
-        let starts_open = |word: &&Word| word.glob && word.text.starts_with(['*', '?', '[']);
+        let starts_open =
+            |word: &&Word| word.glob && (word.brace || word.text.starts_with(['*', '?', '[', '-', '@']));
         part.words.iter().filter(starts_open).find(|word| {
-            let first = word.text.split('/').next().unwrap_or_default();
+            // Braces may come to any pattern.
+            let first = if word.brace { "*" } else { word.text.split('/').next().unwrap_or_default() };
             self.directories.iter().any(|directory| {
                 match expansion::expand(first, directory, Classes::Open, &*self.context.files) {
                     Found::Unknown => false,

@@ -33,14 +33,48 @@ impl Place {
     fn new() -> Self {
         let root = TempDir::new().expect("a temporary directory");
         let place = Self { root };
-        for directory in ["project/src", "other/d"] {
-            fs::create_dir_all(place.path(directory)).expect("a directory");
+        for directory in ["src", "1", "left", "right", "odd/deep", "args", "../other/d"]
+            .map(|name| format!("project/{name}"))
+        {
+            fs::create_dir_all(place.path(&directory)).expect("a directory");
         }
-        for file in ["project/a.txt", "project/b.txt", "project/src/k", "other/secret", "other/d/k"] {
+        let files = [
+            "project/a.txt",
+            "project/b.txt",
+            "project/src/k",
+            "project/right/f",
+            // Names that a program takes for orders.
+            "project/odd/-R",
+            "project/odd/--files0-from=list",
+            "project/odd/k",
+            "project/args/@list",
+            "other/secret",
+            "other/d/k",
+        ];
+        for file in files {
             fs::write(place.path(file), "one x\ntwo y\n").expect("a file");
         }
-        for (link, target) in [("project/outl", "other/secret"), ("project/src/outdir", "other")] {
+        // A list of files, as arguments, as names, and with sums.
+        let secret = place.path("other/secret");
+        let secret = secret.to_str().expect("UTF-8");
+        for file in ["project/list", "project/args/list", "project/odd/list"] {
+            fs::write(place.path(file), format!("{secret}\n")).expect("a list");
+        }
+        let sums = format!("{}  {secret}\n", "0".repeat(32));
+        fs::write(place.path("project/sums"), sums).expect("a list");
+        let links = [
+            ("project/outl", "other/secret"),
+            ("project/src/outdir", "other"),
+            ("project/left/f", "other/secret"),
+            ("project/odd/deep/link", "other/secret"),
+            ("project/9", "other/secret"),
+            ("project/8", "other"),
+        ];
+        for (link, target) in links {
             std::os::unix::fs::symlink(place.path(target), place.path(link)).expect("a link");
+        }
+        for (link, target) in [("dl", "nonexist/../../other/secret"), ("dd", "nonexist/../../other")] {
+            std::os::unix::fs::symlink(target, place.path("project").join(link)).expect("a link");
         }
         fs::set_permissions(place.root.path(), fs::Permissions::from_mode(0o755))
             .expect("a directory's mode");
@@ -86,6 +120,8 @@ impl Place {
             ("LC_ALL", "C.UTF-8"),
             ("HOME", "/nonexistent"),
         ]);
+        // Where whoever started the agent was before.
+        strace.env("OLDPWD", self.path("other"));
         strace.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
         if is_root() {
             strace.uid(NOBODY).gid(NOBODY);
@@ -149,6 +185,11 @@ fn forms(name: &str, option: &str) -> Vec<String> {
         format!("{name} {attached}{{}} x a.txt"),
         format!("{name} {option} x src"),
         format!("{name} {option} src"),
+        format!("{name} {option} left right"),
+        format!("{name} {option} x left right"),
+        format!("{name} {option} @list a.txt"),
+        format!("{name} {option} list"),
+        format!("{name} {option} sums"),
     ];
     if !option.starts_with("--") {
         forms.push(format!("{name} {option}n {{}}"));
@@ -157,6 +198,49 @@ fn forms(name: &str, option: &str) -> Vec<String> {
     }
     forms
 }
+
+/// Commands that lead out by what lies in the project, or by what the shell has inherited.
+fn ways_out(name: &str) -> Vec<String> {
+    let ways = [
+        "{} left right",
+        "{} right left",
+        "{} x left right",
+        "{} f left",
+        "cd ./odd && {} *",
+        "cd ./odd && {} x *",
+        "cd ./odd && {} x ?R",
+        "cd ./odd && {} [!a]*",
+        "cd ./args && {} *",
+        "cd ./args && {} x *",
+        "{} @list",
+        "{} -n @list a.txt",
+        "cd - && {} secret",
+        "cd - && {} x secret",
+        "cd - && {} *",
+        "cd $((8)) && {} secret",
+        "cd dd && {} secret",
+        "{} $((1))/../../other/secret",
+        "{} x $((1))/../../other/secret",
+        "{} $((9))",
+        "{} x $((9))",
+        "{} < $((9))",
+        "{} [0-9]",
+        "{} dl",
+        "{} x dl",
+        "{} d?",
+        "{} x dd/secret",
+        "{} +m list",
+        "{} -c sums",
+        "{} ../other/*",
+        "xargs {} ../other/*",
+        "timeout 2 {} left right",
+    ];
+    ways.iter().map(|way| way.replace("{}", name)).collect()
+}
+
+/// Commands of the table that open no file, for all that is known. (`df` opens what it is given, and reads nothing of it.)
+const OPEN_NOTHING: [&str; 8] =
+    ["basename", "date", "echo", "lsof", "pgrep", "printf", "readlink", "realpath"];
 
 fn has_strace() -> bool {
     let found = std::env::var_os("PATH")
@@ -177,13 +261,20 @@ fn allowed_readers_open_nothing_outside_the_project() {
     let engine = place.engine();
     let secret = place.path("other/secret");
     let outside = [secret.to_str().expect("UTF-8"), "../other/secret", "outl", "outl*", "src/outdir/secret"];
-    let (mut generated, mut tried, mut allowed) = (0_usize, 0, Vec::new());
+    let (mut generated, mut tried, mut allowed, mut led_out) = (0_usize, 0, Vec::new(), Vec::new());
     let mut programs: BTreeMap<&str, usize> = BTreeMap::new();
-    for name in reader_names() {
+    for name in reader_names().into_iter().chain(OPEN_NOTHING) {
         let Some(help) = help(name) else {
             println!("{name} is not installed here");
             continue;
         };
+        for command in ways_out(name) {
+            tried += 1;
+            if engine.decide(&ToolCall::bash(&command)).behavior == Behavior::Allow {
+                *programs.entry(name).or_default() += 1;
+                led_out.push((name, command));
+            }
+        }
         for option in options(&help) {
             // These wait for more.
             if matches!((name, option.as_str()), ("tail", "-f" | "-F")) || option.starts_with("--fol") {
@@ -208,7 +299,7 @@ fn allowed_readers_open_nothing_outside_the_project() {
             }
         }
     }
-    let unique: HashSet<&str> = allowed.iter().map(|(_, command)| command.as_str()).collect();
+    let unique: HashSet<&str> = allowed.iter().chain(&led_out).map(|(_, command)| command.as_str()).collect();
     println!("{tried} commands, {} allowed: {programs:?}", unique.len());
     // For `cargo xtask decisions --commands`: whether the real CLI asks about any of them.
     if let Some(list) = std::env::var_os("PILOTHOUSE_READERS_LIST") {
@@ -221,7 +312,7 @@ fn allowed_readers_open_nothing_outside_the_project() {
         fs::write(list, lines.into_iter().collect::<String>()).expect("the list is written");
     }
     let step = if all { 1 } else { (allowed.len() / SAMPLE).max(1) };
-    let chosen = Mutex::new(allowed.iter().step_by(step));
+    let chosen = Mutex::new(led_out.iter().chain(allowed.iter().step_by(step)));
     let (leaks, run) = (Mutex::new(Vec::new()), Mutex::new(0_usize));
     // Names of users and groups are looked up by some options.
     let usual = |name: &str| place.opened(&format!("{name} a.txt; {name} --help; ls -l; stat a.txt"));

@@ -181,6 +181,18 @@ fn searches_of_a_directory_meet_what_is_denied_below() {
 }
 
 #[test]
+fn a_deny_is_not_left_behind_by_moving_often() {
+    let mut project = Project::new().deny("Read(secrets/deep/**)");
+    project.mode = Mode::BypassPermissions;
+    project.file("p/secrets/deep/a");
+    let away = "cd /usr; cd /var; cd /tmp; cd /opt; cd /srv; cd /etc; cd /bin; cd /lib; cd /mnt";
+    let back = project.path("p/secrets");
+    let command = format!("{away}; cd {}; cd deep; cat a", back.display());
+    project.asks(&[&command, "cd a; cd b; cd c; cd d; cd ../../../../secrets; cd deep && cat a"]);
+    project.allows(&["cd a; cd b; cat k"]);
+}
+
+#[test]
 fn a_search_starts_where_patterns_and_links_lead() {
     let project = Project::new().deny("Read(secrets/deep/**)");
     project.file("p/secrets/deep/a").file("p/secrets/b").file("p/d/x");
@@ -227,6 +239,9 @@ fn a_file_name_that_is_an_option_is_not_handed_over_unseen() {
         "cd d && cd .. && grep secret *",
         "cat k | grep secret - *",
         "xargs echo *",
+        "tar cf x.tar -*",
+        "tar cf x.tar '-'*",
+        "tar cf x.tar {*,k}",
     ]);
     project.allows(&["grep secret ./*", "grep secret d/m*", "grep secret k*", "tar cf x.tar ./*"]);
     project.file("p/e/--files0-from=l");
