@@ -72,8 +72,8 @@ async fn perform_known(session: &Arc<Session>, mut call: ToolCall, tool: &dyn Ag
     // Whoever judges the call and the tool that runs it go by the same places on disk.
     let places = session.workspace().places();
     let _held: Vec<Hold> = tool.touches(&call.input, session).iter().map(|path| places.hold(path)).collect();
-    if !is_denied(session, &call)
-        && let Some(message) = tool.refuses(&call.input, session)
+    if let Some(message) = tool.refuses(&call.input, session)
+        && !is_denied(session, &call).await
     {
         call.pace.end().await;
         let text = format!("<tool_use_error>{message}</tool_use_error>");
@@ -146,9 +146,11 @@ async fn perform_known(session: &Arc<Session>, mut call: ToolCall, tool: &dyn Ag
 }
 
 /// Whether a rule forbids the call: then nothing is said about the files it names.
-fn is_denied(session: &Session, call: &ToolCall) -> bool {
+async fn is_denied(session: &Session, call: &ToolCall) -> bool {
     let asked = pilothouse_rules::ToolCall::new(&call.name, call.input.clone());
-    session.rules(|engine| engine.decide(&asked)).step == pilothouse_rules::Step::DenyRule
+    let engine = session.engine();
+    let decided = tokio::task::spawn_blocking(move || engine.decide(&asked)).await;
+    decided.is_ok_and(|decision| decision.step == pilothouse_rules::Step::DenyRule)
 }
 
 /// Switched on, every command starts in the project.
@@ -157,7 +159,7 @@ const STAY_HOME: &str = "CLAUDE_BASH_MAINTAIN_PROJECT_WORKING_DIR";
 /// A command that leaves the directories of the session does not take the session along.
 fn stay_inside(session: &Session, performed: &mut Performed) {
     let cwd = session.cwd();
-    let inside = session.rules(|engine| engine.context().is_working_path(&cwd.display().to_string()));
+    let inside = session.engine().context().is_working_path(&cwd.display().to_string());
     let home = &session.launch().cwd;
     if performed.call.name == "Bash" && session.launch().env.is_on(STAY_HOME) {
         session.workspace().set_cwd(home);

@@ -424,6 +424,12 @@ impl Session {
         look(&mut self.rules.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
+    /// The permission rules as they are now. Decisions are made with this copy: they look at the disk, and the lock is for
+    /// whoever changes the mode meanwhile.
+    pub fn engine(&self) -> Engine {
+        self.rules(|engine| engine.clone())
+    }
+
     /// The permission mode.
     pub fn mode(&self) -> Mode {
         self.rules(|engine| engine.context().mode)

@@ -13,6 +13,9 @@ use crate::seen::Seen;
 
 /// The variable that marks the processes of one workspace.
 const MARK: &str = "PILOTHOUSE_WORKSPACE";
+/// What would make `cd` lead, or a pattern mean, something else than the command says, to whoever judged it. It comes from
+/// the shell that started this program.
+const STEERING: &[&str] = &["OLDPWD", "CDPATH", "BASHOPTS", "SHELLOPTS"];
 /// How many workspaces this process has had.
 static COUNT: AtomicU64 = AtomicU64::new(0);
 
@@ -162,7 +165,7 @@ impl Workspace {
                 self.env.iter().fold(spawn, |spawn, (name, value)| spawn.env(name, value))
             }
         };
-        spawn.env(MARK, &self.mark)
+        STEERING.iter().fold(spawn, |spawn, name| spawn.env_remove(*name)).env(MARK, &self.mark)
     }
 
     /// The absolute path that a tool argument means, without touching the disk.

@@ -52,13 +52,10 @@ impl RunShell for Prepared {
 async fn shell(session: &Session, entry: &Entry, command: &str) -> Result<String, String> {
     let mut call = RulesCall::bash(command);
     call.input.insert("description".to_owned(), format!("of /{}", entry.name).into());
-    let decision = session.rules(|engine| {
-        let mut context = engine.context().clone();
-        for rule in rules(entry) {
-            context.rules.push(rule);
-        }
-        pilothouse_rules::Engine::new(context).decide(&call)
-    });
+    let mut engine = session.engine();
+    engine.change(|context| rules(entry).for_each(|rule| context.rules.push(rule)));
+    let decision =
+        tokio::task::spawn_blocking(move || engine.decide(&call)).await.map_err(|error| error.to_string())?;
     if decision.behavior != Behavior::Allow {
         return Err(format!("{}; allow it with `allowed-tools` or a rule", decision.reason));
     }

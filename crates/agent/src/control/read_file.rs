@@ -49,11 +49,10 @@ pub(super) async fn answer(session: &Session, read: &ReadFile, responder: Respon
 /// Whether the model could read it and nobody would be asked.
 fn may_read(session: &Session, path: &Path) -> bool {
     let path = path.display().to_string();
-    session.rules(|engine| {
-        let confined = session.launch().restricted && !engine.context().is_working_path(&path);
-        let call = ToolCall::new("Read", Map::from_iter([("file_path".to_owned(), path.into())]));
-        !confined && engine.decide(&call).behavior == Behavior::Allow
-    })
+    let engine = session.engine();
+    let confined = session.launch().restricted && !engine.context().is_working_path(&path);
+    let call = ToolCall::new("Read", Map::from_iter([("file_path".to_owned(), path.into())]));
+    !confined && engine.decide(&call).behavior == Behavior::Allow
 }
 
 async fn read_start(path: &Path, most: u64) -> std::io::Result<(Vec<u8>, bool)> {

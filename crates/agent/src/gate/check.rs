@@ -114,18 +114,29 @@ impl Gate {
         let of_caller = passing.call.caller.as_ref().and_then(|caller| caller.mode);
         let mode = held_mode(session, tool, of_caller).or(of_caller);
         let classifier = session.judge();
-        let decision = session.rules(|engine| {
-            if mode.is_none() && !passing.always_asked && matches!(classifier, Classifier::None) {
-                return engine.decide_with_hooks(&asked, &report.opinions);
-            }
-            let mut context = engine.context().clone();
-            context.mode = mode.unwrap_or(context.mode);
-            if passing.always_asked {
-                context.rules.add(Source::Session, Behavior::Ask, &tool.name);
-            }
-            context.classifier = classifier;
-            Engine::new(context).decide_with_hooks(&asked, &report.opinions)
-        });
+        let mut engine = session.engine();
+        if mode.is_some() || passing.always_asked || !matches!(classifier, Classifier::None) {
+            engine.change(|context| {
+                context.mode = mode.unwrap_or(context.mode);
+                if passing.always_asked {
+                    context.rules.add(Source::Session, Behavior::Ask, &tool.name);
+                }
+                context.classifier = classifier;
+            });
+        }
+        // It looks at the disk, so neither the lock nor this thread waits for it.
+        let opinions = report.opinions.clone();
+        let deciding = tokio::task::spawn_blocking(move || engine.decide_with_hooks(&asked, &opinions));
+        let decision = tokio::select! {
+            decided = deciding => match decided {
+                Ok(decision) => decision,
+                Err(error) => {
+                    tracing::error!(%error, "a call was not judged");
+                    return refused(words::NOT_JUDGED, None, None);
+                }
+            },
+            () = passing.call.stop.cancelled() => return Verdict::Interrupt,
+        };
         if decision.behavior != Behavior::Allow {
             passing.call.pace.question(&tool.name, tool.mcp_server.is_some()).await;
         }
@@ -214,7 +225,6 @@ impl Gate {
     }
 }
 
-/// Asks the tool that the command line names in place of the host.
 /// The mode that the host holds calls to a server to. It counts where the mode would let them pass, so it never allows more.
 fn held_mode(session: &Session, tool: &ToolUse, of_caller: Option<Mode>) -> Option<Mode> {
     let held = session.mcp.held_to(&tool.mcp_server.as_ref()?.name)?;
@@ -222,6 +232,7 @@ fn held_mode(session: &Session, tool: &ToolUse, of_caller: Option<Mode>) -> Opti
     matches!(mode, Mode::BypassPermissions | Mode::Auto).then_some(held)
 }
 
+/// Asks the tool that the command line names in place of the host.
 async fn ask_tool(passing: &Passing<'_>, name: &str) -> Answer {
     let Passing { session, call, tool, .. } = passing;
     let Some(asked) = session.tools_in_force().into_iter().find(|asked| asked.name() == name) else {

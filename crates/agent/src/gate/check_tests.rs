@@ -76,6 +76,31 @@ async fn what_becomes_of_a_call_by_the_host_s_answer() {
 }
 
 #[tokio::test]
+async fn a_slow_disk_holds_up_neither_the_mode_nor_an_interrupt() {
+    #[derive(Debug)]
+    struct Slow;
+    impl pilothouse_rules::Files for Slow {
+        fn resolve(&self, _: &str) -> Option<String> {
+            std::thread::sleep(std::time::Duration::from_secs(1));
+            None
+        }
+    }
+    let test = TestSession::new(&[], &[], answers(json!({"behavior": "allow"}), json!({})));
+    test.session.rules(|engine| engine.change(|context| context.files = Arc::new(Slow)));
+    let call = test.call("Bash", json!({"command": "cat k"}));
+    let (begun, gate, tool) = (std::time::Instant::now(), gate(), NoTool::new("Bash"));
+    let meanwhile = async {
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+        test.session.set_mode(Mode::Plan);
+        call.stop.cancel();
+        begun.elapsed()
+    };
+    let (verdict, changed) = tokio::join!(gate.check(&test.session, &call, &tool), meanwhile);
+    assert_eq!(short(&verdict), "interrupt");
+    assert!(changed.as_millis() < 900, "the mode was changed after {changed:?}");
+}
+
+#[tokio::test]
 async fn the_host_is_asked_in_full() {
     let test = TestSession::new(&[], &[], answers(json!({"behavior": "allow"}), json!({})));
     let input = json!({"command": "touch f1", "description": "run it"});

@@ -25,7 +25,7 @@ pub(super) fn refusal(session: &Session, scene: &Scene, tool: &ToolUse) -> Optio
         _ => None,
     };
     let path = path?.display().to_string();
-    if !session.launch().restricted || session.rules(|engine| engine.context().is_working_path(&path)) {
+    if !session.launch().restricted || session.engine().context().is_working_path(&path) {
         return None;
     }
     let message = format!(

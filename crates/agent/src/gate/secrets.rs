@@ -11,7 +11,7 @@ pub(crate) struct DeniedFiles(pub(crate) Arc<Mutex<Engine>>);
 
 impl Secrets for DeniedFiles {
     fn hides(&self, path: &Path) -> bool {
-        let engine = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let engine = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
         // A search asks about every file there is, and most sessions forbid none.
         if !denies_files(&engine) {
             return false;

@@ -14,6 +14,10 @@ pub(super) const HOOK_TIMED_OUT: &str = "A PreToolUse hook did not answer in tim
 /// The host replaced its hooks while one was being asked.
 pub(super) const HOOKS_REPLACED: &str = "The host registered its hooks anew while one of them was deciding, so the call was not run. Try it again.";
 
+/// Looking at the rules broke down.
+pub(super) const NOT_JUDGED: &str =
+    "The call could not be judged by the permission rules, so it was not run.";
+
 /// A hook failed that must not fail.
 pub(super) const HOOK_FAILED: &str =
     "A PreToolUse hook failed, or answered what it was not asked, so the call was not run.";

@@ -42,7 +42,11 @@ impl Project {
         std::fs::create_dir(root.join("project")).unwrap();
         let workspace = Workspace::new(root.join("project"), root.join("outputs"))
             .with_home(&root)
-            .with_env([("HARBOUR".to_owned(), "Ines".to_owned())])
+            .with_env([
+                ("HARBOUR".to_owned(), "Ines".to_owned()),
+                ("OLDPWD".to_owned(), "/usr".to_owned()),
+                ("CDPATH".to_owned(), "/usr".to_owned()),
+            ])
             .with_parser(worker());
         Self { _folder: folder, workspace }
     }

@@ -18,6 +18,9 @@ async fn a_command_says_what_it_printed() {
         ("echo out; echo err >&2", Ok("out\nerr")),
         ("echo 'a  b' \"$HOME\" | head -c 4", Ok("a  b")),
         ("echo $HARBOUR", Ok("Ines")),
+        // Where the user's shell was before, and where it looks for directories, is nothing to the command.
+        ("cd -; echo", Ok("/bin/bash: line 1: cd: OLDPWD not set")),
+        ("mkdir lib; cd lib > /dev/null; basename \"${PWD%/lib}\" | grep -c usr; true", Ok("0")),
         ("cat", Ok("(Bash completed with no output)")),
         ("exit 3", Err("Exit code 3")),
         ("echo no; false", Err("Exit code 1\nno")),
