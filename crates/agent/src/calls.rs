@@ -148,8 +148,8 @@ async fn perform_known(session: &Arc<Session>, mut call: ToolCall, tool: &dyn Ag
 /// Whether a rule forbids the call: then nothing is said about the files it names.
 async fn is_denied(session: &Session, call: &ToolCall) -> bool {
     let asked = pilothouse_rules::ToolCall::new(&call.name, call.input.clone());
-    let engine = session.engine();
-    let decided = tokio::task::spawn_blocking(move || engine.decide(&asked)).await;
+    let (engine, judged) = (session.engine(), asked.clone());
+    let decided = Session::decide(&asked, move || engine.decide(&judged)).await;
     decided.is_ok_and(|decision| decision.step == pilothouse_rules::Step::DenyRule)
 }
 

@@ -430,6 +430,24 @@ impl Session {
         self.rules(|engine| engine.clone())
     }
 
+    /// Makes a decision: on this thread, or on another one if it may look at many files.
+    ///
+    /// Most decisions take microseconds. On this thread the order of what the agent says next does not depend on how busy
+    /// the machine is.
+    ///
+    /// # Errors
+    /// When deciding panicked on the other thread.
+    pub async fn decide<T: Send + 'static>(
+        call: &pilothouse_rules::ToolCall,
+        decide: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, tokio::task::JoinError> {
+        let command = call.input.get("command").and_then(serde_json::Value::as_str).unwrap_or_default();
+        if command.contains(['*', '?', '[', '{']) {
+            return tokio::task::spawn_blocking(decide).await;
+        }
+        Ok(decide())
+    }
+
     /// The permission mode.
     pub fn mode(&self) -> Mode {
         self.rules(|engine| engine.context().mode)

@@ -54,8 +54,9 @@ async fn shell(session: &Session, entry: &Entry, command: &str) -> Result<String
     call.input.insert("description".to_owned(), format!("of /{}", entry.name).into());
     let mut engine = session.engine();
     engine.change(|context| rules(entry).for_each(|rule| context.rules.push(rule)));
+    let judged = call.clone();
     let decision =
-        tokio::task::spawn_blocking(move || engine.decide(&call)).await.map_err(|error| error.to_string())?;
+        Session::decide(&call, move || engine.decide(&judged)).await.map_err(|error| error.to_string())?;
     if decision.behavior != Behavior::Allow {
         return Err(format!("{}; allow it with `allowed-tools` or a rule", decision.reason));
     }

@@ -124,10 +124,11 @@ impl Gate {
                 context.classifier = classifier;
             });
         }
-        // It looks at the disk, so neither the lock nor this thread waits for it.
-        let opinions = report.opinions.clone();
-        let deciding = tokio::task::spawn_blocking(move || engine.decide_with_hooks(&asked, &opinions));
+        // The decision looks at the disk, so the lock does not wait for it.
+        let (opinions, judged) = (report.opinions.clone(), asked.clone());
+        let deciding = Session::decide(&asked, move || engine.decide_with_hooks(&judged, &opinions));
         let decision = tokio::select! {
+            biased;
             decided = deciding => match decided {
                 Ok(decision) => decision,
                 Err(error) => {
