@@ -93,7 +93,9 @@ export async function the_bridge_is_told_again_whom_to_call(world) {
     });
     const bytes = (key) => Uint8Array.from(atob(key.replaceAll('-', '+').replaceAll('_', '/')), (letter) => letter.charCodeAt(0));
     PushManager.prototype.getSubscription = async () => {
-      const { key } = await (await fetch('push/key')).json();
+      const base = new URL('.', location.href);
+      const { fetchAs } = await import(new URL('js/wire/credential.js', base).href);
+      const { key } = await (await fetchAs(base, 'push/key')).json();
       return subscription('known', sessionStorage.getItem('other key') === null ? bytes(key).buffer : new Uint8Array(65).buffer);
     };
     PushManager.prototype.subscribe = async () => subscription('fresh', null);
