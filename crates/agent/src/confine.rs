@@ -11,21 +11,21 @@ use crate::launch::{Launch, Refused};
 
 const FLAG: &str = "--sandbox";
 
-/// What runs commands at the next occasion, outside of the sandbox: a command in it may not write it.
+/// Files whose contents run later outside of the sandbox, so commands inside get them read-only.
 const RUN_LATER: [&str; 4] =
     [".claude/settings.json", ".claude/settings.local.json", ".mcp.json", ".git/hooks"];
 
-/// What the command line says of the sandbox of commands.
+/// The `--sandbox` flag for Bash commands, and the program that enters the sandbox.
 #[derive(Clone, Debug, Default)]
 pub struct SandboxChoice {
-    /// Whether there is one.
+    /// The value of the flag.
     pub mode: SandboxMode,
     /// The program that enters it: one that calls [`pilothouse_sandbox::main`]. Without one, commands that would run in a
     /// sandbox are refused.
     pub helper: Option<PathBuf>,
 }
 
-/// Whether commands run in a sandbox.
+/// The sandbox mode of Bash commands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SandboxMode {
     /// As the settings say: `sandbox.enabled`.

@@ -257,7 +257,7 @@ fn no_verdict(ran: &Ran) -> Option<String> {
     match (ran.code, &ran.outcome) {
         (None, HookOutcome::Cancelled) => Some("did not end in time".to_owned()),
         (None, _) => Some(format!("did not run to its end ({})", first_line(&ran.stderr))),
-        // What a shell says of a program that is not there, or is none.
+        // A shell exits with 127 for a command that it cannot find, and with 126 for one that it cannot execute.
         (Some(126 | 127), _) => Some(format!("could not be run ({})", first_line(&ran.stderr))),
         _ => None,
     }

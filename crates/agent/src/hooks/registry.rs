@@ -217,7 +217,7 @@ fn callback_hooks(event: &str, matcher: &Value) -> Result<Vec<Arc<Hook>>, Regist
     Ok(ids.ok_or(RegistrationError)?.into_iter().map(hook).collect())
 }
 
-/// Whether what a hook guards is blocked when the hook fails.
+/// True if a failure of the hook blocks the call that it guards.
 fn fails_closed(written: &HookCommand) -> bool {
     // A value that nobody knows is taken for the careful one.
     let fail_closed =
@@ -263,7 +263,7 @@ fn written_hook(
         action,
         timeout: seconds(written.timeout),
         blocks_on_failure: fails_closed(written),
-        // Nobody waits for a detached hook, so that it could not block anything.
+        // The agent does not wait for a detached hook, so a hook that fails closed cannot be detached.
         detached: is_set("async") && !fails_closed(written),
         condition: written.text("if").map(str::to_owned),
     })

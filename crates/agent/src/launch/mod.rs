@@ -167,8 +167,8 @@ pub struct Launch {
     /// The program that parses web pages, PDFs and notebooks, which runs with limits of its own. The command line does not
     /// say it: the program that starts the session does. Without one, pages lose their tags and PDFs are refused.
     pub parser: Option<ParserProgram>,
-    /// Whether a settings file that cannot be read ends the session before it begins: it may hold a rule that denies. The real
-    /// CLI goes on without the file, so the program that starts the session has to ask for this.
+    /// True to refuse the start when a settings file cannot be read, because the file may hold a deny rule. The real CLI goes
+    /// on without the file, so this is off unless the program that starts the session sets it.
     pub strict_settings: bool,
     /// The sandbox of commands. The program that starts the session says it.
     pub sandbox: SandboxChoice,

@@ -15,7 +15,8 @@ use super::choice::Choice;
 use super::config::Config;
 use super::flags::SandboxMode;
 
-/// What runs commands at the next occasion, outside of the sandbox: a session in it may not write it.
+/// Files whose contents run later outside of the sandbox, so sessions get them read-only. The settings files are not among
+/// them, because the CLI itself writes them.
 const RUN_LATER: [&str; 2] = [".git/hooks", ".mcp.json"];
 
 /// The sandbox of the bridge's sessions.

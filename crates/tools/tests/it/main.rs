@@ -30,7 +30,7 @@ fn worker() -> pilothouse_tools::ParserProgram {
 }
 
 #[test]
-#[ignore = "the parser process of the other tests"]
+#[ignore = "not a test: `worker()` starts it as the parser process"]
 fn parser_process() {
     pilothouse_tools::run_parser_worker(std::io::stdout()).unwrap();
 }
